@@ -1,0 +1,40 @@
+# `make app` and `make test` do everything on a fresh machine.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 8501
+
+.PHONY: app test check bench teach pictures browser
+
+app: $(VENV)/.app
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+test: $(VENV)/.dev browser
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev browser
+	$(BIN)/python -m benchmarks.interaction
+
+teach: $(VENV)/.dev
+	$(BIN)/python -m attention_core.teach pronoun --seeds 5
+
+# The pictures of the README, and every page in both languages and themes, from the running app.
+pictures: $(VENV)/.dev browser
+	$(BIN)/python -m tests.pictures
+
+browser:
+	@sh tests/install_browser.sh
+
+$(VENV)/.app: requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.app
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@

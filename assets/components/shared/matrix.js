@@ -1,0 +1,226 @@
+// A matrix with its numbers: a keyboard-reachable grid in its own scroll frame. Only what is visible of a wide
+// (over 32 columns) or tall (over 64 rows) matrix stands in the document; it is put in as the reader scrolls.
+import { el, phrase } from "./dom.js";
+import { caption, extraCell, headRow, rowHeader, valueCell } from "./matrix_cells.js";
+
+const MOST_COLUMNS = 32;
+const MOST_ROWS = 64;
+const range = (from, to) => Array.from({ length: to - from }, (_, k) => from + k);
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/** Frames that scroll together along one axis ("scrollLeft" or "scrollTop"), so that aligned matrices stay aligned. */
+export class ScrollGroup {
+  constructor(axis) {
+    this.axis = axis;
+    this.frames = new Map();
+  }
+
+  join(frame) {
+    this.frames.set(frame, frame[this.axis]);
+    frame.addEventListener("scroll", () => this.follow(frame), { passive: true });
+  }
+
+  follow(leader) {
+    const place = leader[this.axis];
+    // What we set ourselves also arrives as a scroll event: it must not send a frame of another size back.
+    if (Math.abs(place - this.frames.get(leader)) < 1) return;
+    for (const frame of this.frames.keys()) {
+      if (frame !== leader) frame[this.axis] = place;
+      this.frames.set(frame, frame[this.axis]);
+    }
+  }
+}
+
+/**
+ * spec: { key, name, tone, axes, meaning, values, stage, scale, scaleAt?(i, j), rowLabels, colLabels, strings, label,
+ *   address?(i, j) → [stage, i, j], kind?(i, j) → "value" | "forbidden" | "nokeys", lead?, trail?, foot?, minCell?,
+ *   mostRows?, bare?, sideways?, tallHead?, groups?: [ScrollGroup], choose?(i, j, "click" | "move"), hover?(place | null) }
+ */
+export class MatrixView {
+  constructor(spec) {
+    this.spec = spec;
+    this.lights = { rows: [], cols: [], cell: null };
+    this.cursor = [0, 0];
+    const { rows, cols } = spec.values;
+    this.window = { top: 0, bottom: Math.min(rows, MOST_ROWS), left: 0, right: Math.min(cols, MOST_COLUMNS) };
+    this.range = el("span", { class: "matrix-range" });
+    this.grid = el("div", { role: "grid", class: "matrix-grid", "aria-label": spec.label });
+    this.bands = el("div", { "aria-hidden": "true" });
+    this.sheet = el("div", { class: "matrix-sheet" }, this.grid, this.bands);
+    this.frame = el("div", { class: "matrix-frame" }, this.sheet);
+    this.node = el("div", { class: `matrix ${spec.class ?? ""}`, "data-matrix": spec.key });
+    this.listen();
+    this.change({});
+  }
+
+  /** New numbers (or labels) in the same place. */
+  change(parts) {
+    Object.assign(this.spec, parts);
+    const { spec, node } = this;
+    const { rows, cols } = spec.values;
+    for (const [name, on] of Object.entries({
+      sideways: spec.sideways, tallhead: spec.sideways || spec.tallHead, lead: spec.lead, trail: spec.trail, tall: rows > (spec.mostRows ?? 26), bare: spec.bare, choosable: spec.choose,
+    })) node.toggleAttribute(`data-${name}`, Boolean(on));
+    node.style.setProperty("--chars", spec.scale.chars);
+    node.style.setProperty("--most-rows", spec.mostRows ?? 26);
+    if (spec.minCell) node.style.setProperty("--min-cell", `${spec.minCell}em`);
+    this.sheet.style.setProperty("--rows", rows + (spec.foot ? 1 : 0));
+    this.sheet.style.setProperty("--cols", cols);
+    node.replaceChildren(caption(spec, this.range), this.frame);
+    this.render();
+  }
+
+  listen() {
+    for (const group of this.spec.groups ?? []) group.join(this.frame);
+    this.frame.addEventListener("scroll", () => this.refresh(), { passive: true });
+    new ResizeObserver(() => this.refresh()).observe(this.frame);
+    this.grid.addEventListener("keydown", (event) => this.onKey(event));
+    if (!this.spec.choose) return;
+    const place = (event) => {
+      const cell = event.target.closest?.("[data-row]");
+      return cell ? [Number(cell.dataset.row), Number(cell.dataset.col)] : null;
+    };
+    this.grid.addEventListener("click", (event) => place(event) && this.spec.choose(...place(event), "click"));
+    this.grid.addEventListener("pointerover", (event) => event.pointerType === "mouse" && this.spec.hover?.(place(event)));
+    this.grid.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && this.spec.hover?.(null));
+  }
+
+  onKey(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const { rows, cols } = this.spec.values;
+    let [i, j] = this.cursor;
+    if (event.key in ARROWS) [i, j] = [i + ARROWS[event.key][0], j + ARROWS[event.key][1]];
+    else if (event.key === "Home") j = 0;
+    else if (event.key === "End") j = cols - 1;
+    else if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    i = Math.min(Math.max(i, 0), rows - 1);
+    j = Math.min(Math.max(j, 0), cols - 1);
+    this.spec.choose?.(i, j, event.key === "Enter" || event.key === " " ? "click" : "move");
+    this.focus(i, j);
+  }
+
+  /** Which rows and columns the frame shows now. */
+  visible() {
+    const { rows, cols } = this.spec.values;
+    const cell = this.grid.querySelector("[data-row]")?.getBoundingClientRect();
+    if (!cell?.width || !this.frame.clientWidth) return this.window;
+    const axis = (count, most, scrolled, size, room) => {
+      if (count <= most) return [0, count];
+      const from = Math.min(Math.max(Math.floor(scrolled / size), 0), count - 1);
+      return [from, Math.min(from + Math.ceil(room / size) + 1, count)];
+    };
+    const gutter = this.grid.querySelector(".label").getBoundingClientRect().width;
+    const [left, right] = axis(cols, MOST_COLUMNS, this.frame.scrollLeft, cell.width, this.frame.clientWidth - gutter);
+    const [top, bottom] = axis(rows, MOST_ROWS, this.frame.scrollTop, cell.height, this.frame.clientHeight);
+    return { left, right, top, bottom };
+  }
+
+  refresh() {
+    const next = this.visible();
+    if (Object.keys(next).every((side) => next[side] === this.window[side])) return;
+    this.window = next;
+    this.render();
+  }
+
+  render() {
+    const { spec, grid, window: seen } = this;
+    const { rows, cols } = spec.values;
+    const held = grid.contains(grid.getRootNode().activeElement);
+    const columns = range(seen.left, Math.min(seen.right, cols));
+    grid.setAttribute("aria-rowcount", rows + 1 + (spec.foot ? 1 : 0));
+    grid.setAttribute("aria-colcount", cols + 1 + (spec.lead ? 1 : 0) + (spec.trail ? 1 : 0));
+    grid.style.setProperty("--top", seen.top);
+    grid.style.setProperty("--left", seen.left);
+    grid.replaceChildren(headRow(spec, columns), ...range(seen.top, Math.min(seen.bottom, rows)).map((i) => this.row(i, columns)));
+    if (spec.foot && seen.bottom >= rows) grid.append(this.foot(columns));
+    const part = { first: columns[0], last: columns.at(-1), total: cols };
+    this.range.textContent = cols > MOST_COLUMNS ? phrase(spec.strings.columns_range, part) : "";
+    this.light(this.lights);
+    if (held) this.focus(...this.cursor);
+  }
+
+  row(i, columns) {
+    const { spec } = this;
+    return el("div", { role: "row", class: "matrix-row", "aria-rowindex": i + 2 }, rowHeader(spec.rowLabels[i], i),
+      spec.lead ? extraCell("lead", spec.lead, i) : null, columns.map((j) => valueCell(spec, i, j)),
+      spec.trail && columns.at(-1) === spec.values.cols - 1 ? extraCell("trail", spec.trail, i) : null);
+  }
+
+  foot(columns) {
+    const { foot, lead, values } = this.spec;
+    return el("div", { role: "row", class: "matrix-row foot", "aria-rowindex": values.rows + 2 },
+      el("div", { role: "rowheader", class: "label", title: foot.label, text: foot.label }),
+      lead ? el("div", { role: "gridcell", class: "lead" }) : null, columns.map((j) => extraCell("sum", foot, j)));
+  }
+
+  /** lights: { rows: [[index, tone]], cols: [[index, tone]], cell: [i, j] | null, cursor?: [i, j] } */
+  light(lights) {
+    this.lights = lights;
+    const toned = this.grid.querySelectorAll(".lit, .chosen");
+    for (const node of toned) node.className = node.className.replace(/ (lit|chosen|tone-\w+)/g, "");
+    for (const node of this.grid.querySelectorAll("[aria-selected]")) node.removeAttribute("aria-selected");
+    for (const [i, tone] of lights.rows) this.litLabel(`[data-row-label="${i}"]`, tone);
+    for (const [j, tone] of lights.cols) this.litLabel(`[data-col-label="${j}"]`, tone);
+    const chosen = lights.cell && this.cellAt(...lights.cell);
+    chosen?.classList.add("chosen");
+    chosen?.setAttribute("aria-selected", "true");
+    this.setCursor(...(lights.cursor ?? lights.cell ?? this.cursor));
+    this.bands.replaceChildren(...this.bandNodes(lights), ...this.notes());
+  }
+
+  litLabel(selector, tone) {
+    for (const node of this.grid.querySelectorAll(selector)) node.classList.add("lit", `tone-${tone}`);
+  }
+
+  bandNodes({ rows, cols }) {
+    const seen = new Set();
+    const band = (kind) => ([index, tone]) => {
+      // Asker and answerer may be the same word: the second outline then runs inside the first.
+      const inner = seen.has(`${kind}${index}`) ? "inner" : "";
+      seen.add(`${kind}${index}`);
+      return el("div", { class: `band ${kind} tone-${tone} ${inner}`, "data-band": `${kind}-${tone}`, style: { "--at": index } });
+    };
+    return [...rows.map(band("row")), ...cols.map(band("col"))];
+  }
+
+  notes() {
+    if (!this.spec.kind) return [];
+    return range(this.window.top, this.window.bottom).filter((i) => this.spec.kind(i, 0) === "nokeys")
+      .map((i) => el("div", { class: "nokeys-note", text: this.spec.strings.nokeys, style: { "--at": i } }));
+  }
+
+  cellAt(i, j) {
+    return this.grid.querySelector(`[data-row="${i}"][data-col="${j}"]`);
+  }
+
+  /** Exactly one cell of a grid is in the tab order. */
+  setCursor(i, j) {
+    this.cursor = [i, j];
+    for (const node of this.grid.querySelectorAll('[tabindex="0"]')) node.setAttribute("tabindex", "-1");
+    const cell = this.cellAt(i, j) ?? this.grid.querySelector("[data-row]");
+    cell?.setAttribute("tabindex", "0");
+  }
+
+  /** Scroll inside the frame only, so far that the cell is clear of the sticky labels. */
+  reveal(i, j) {
+    const size = this.grid.querySelector("[data-row]")?.getBoundingClientRect();
+    const corner = this.grid.querySelector(".label")?.getBoundingClientRect();
+    if (!size?.width) return;
+    const along = (axis, at, extent, offset, room) => {
+      const start = at * extent;
+      if (start < this.frame[axis]) this.frame[axis] = start;
+      else if (start + extent + offset > this.frame[axis] + room) this.frame[axis] = start + extent + offset - room;
+    };
+    along("scrollLeft", j, size.width, corner.width, this.frame.clientWidth);
+    along("scrollTop", i, size.height, corner.height, this.frame.clientHeight);
+    this.refresh();
+  }
+
+  focus(i, j) {
+    this.reveal(i, j);
+    this.setCursor(i, j);
+    const cell = this.cellAt(i, j);
+    cell?.focus({ preventScroll: cell !== null && this.frame.scrollHeight > this.frame.clientHeight + 1 });
+  }
+}

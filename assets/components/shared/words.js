@@ -1,0 +1,41 @@
+// Words on screen. A word is its position; where the same text stands more than once, the position is shown with it.
+
+import { el, word } from "./dom.js";
+
+const DIGITS = "₀₁₂₃₄₅₆₇₈₉";
+const known = new WeakMap();
+
+/** The positions whose text stands elsewhere in the sentence too. */
+export function repeated(tokens) {
+  if (!known.has(tokens)) {
+    const counts = new Map();
+    for (const { shown } of tokens) counts.set(shown, (counts.get(shown) ?? 0) + 1);
+    known.set(tokens, new Set(tokens.flatMap(({ shown }, i) => (counts.get(shown) > 1 ? [i] : []))));
+  }
+  return known.get(tokens);
+}
+
+/** A word as a node, with its position as a subscript where the text alone would be ambiguous. */
+export function named(tokens, position, role = "") {
+  const text = tokens[position].shown;
+  const place = repeated(tokens).has(position) ? el("sub", { text: position }) : null;
+  return el("span", { class: `name ${role}`, title: text }, word(text), place);
+}
+
+/** The same as text, for names that are read aloud and for titles; isolated against right-to-left neighbours. */
+export function spoken(tokens, position) {
+  const place = repeated(tokens).has(position) ? [...String(position)].map((c) => DIGITS[c]).join("") : "";
+  return `\u2068${tokens[position].shown}\u2069${place}`;
+}
+
+/** Scripts and pictures that stand upright when a label runs downwards. */
+export function upright(text) {
+  return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}]/u.test(text);
+}
+
+/** Make `parent` hold exactly `count` children; those that stay keep their focus and their motion. */
+export function fillTo(parent, count, make) {
+  while (parent.children.length > count) parent.lastElementChild.remove();
+  while (parent.children.length < count) parent.append(make(parent.children.length));
+  return [...parent.children];
+}

@@ -1,0 +1,133 @@
+// Step 4, weighted sum: weights to the left, V above, output in the corner; in the last corner the bill of the chosen row,
+// whose lines lie beside the lines of V. Then: what the layer does with the output.
+import { el, phrase, sentence, word } from "../shared/dom.js";
+import { fixed, percent } from "../shared/numbers.js";
+import { ScrollGroup } from "../shared/matrix.js";
+import { signedScale, weightScale } from "../shared/matrix_cells.js";
+import { product, reachOf, tabulate } from "../shared/attention.js";
+import { Matrix } from "../shared/frame.js";
+import { aligned, countLabels, crowded, matrix, number, paragraph, roles } from "./parts.js";
+import { kindOf } from "./softmax.js";
+
+/** One line per word: weight × v; the foot adds them up to the output row. */
+function billSpec(ctx, place, scales) {
+  const { arrays, stages, strings, theme } = ctx;
+  const i = place.query;
+  const weighted = tabulate(arrays.v.rows, arrays.v.cols, (j, c) => stages.weights.at(i, j) * arrays.v.at(j, c));
+  const weight = weightScale(theme);
+  return {
+    values: weighted, scale: { ...scales.bill, paint: signedScale(weighted, theme).paint, legend: signedScale(weighted, theme).legend },
+    address: (j, c) => ["weighted_value", j, c],
+    lead: { label: strings.weight, at: (j) => ({ value: stages.weights.at(i, j), stage: "weights", i, j, scale: { ...weight, format: (value) => percent(value) } }) },
+    foot: { label: `Σ = ${strings.stage_output}`, at: (c) => ({ value: stages.output.at(i, c), stage: "output", i, j: c, scale: { ...scales.output, format: (value) => fixed(value, 2) } }) },
+  };
+}
+
+function matrices(ctx) {
+  const { arrays, stages, strings, theme } = ctx;
+  const groups = { dims: new ScrollGroup("scrollLeft"), keys: new ScrollGroup("scrollTop"), rows: new ScrollGroup("scrollTop") };
+  const [v, output] = aligned(signedScale(arrays.v, theme), signedScale(stages.output, theme));
+  const scales = { output, bill: { ...signedScale(arrays.v, theme, { digits: 2 }), format: (value) => fixed(value, 2) } };
+  const dims = countLabels(arrays.v.cols);
+  const sideways = crowded(ctx.keys);
+  const views = {
+    bill: matrix(ctx, {
+      key: "bill", name: [strings.bill], plain: strings.bill, axes: strings.axes_key_dim, meaning: strings.mean_weighted, stage: "weighted_value",
+      rowLabels: ctx.keys, colLabels: dims, groups: [groups.dims, groups.keys], pick: (j, c) => ({ key: j, dim: c }), ...billSpec(ctx, ctx.place, scales),
+    }),
+    v: matrix(ctx, {
+      key: "v", name: ["V"], plain: "V", tone: "v", stage: "v", values: arrays.v, scale: v, groups: [groups.dims, groups.keys],
+      axes: strings.axes_key_dim, meaning: strings.mean_v, rowLabels: ctx.keys, colLabels: dims, pick: (j, c) => ({ key: j, dim: c }),
+    }),
+    weights: matrix(ctx, {
+      key: "weights", name: [strings.stage_weights], plain: strings.stage_weights, stage: "weights", values: stages.weights, scale: weightScale(theme),
+      groups: [groups.rows], kind: kindOf(ctx), sideways, minCell: ctx.keys.length <= 16 ? 3.1 : 0, axes: strings.axes_query_key, meaning: strings.mean_weights,
+      rowLabels: ctx.queries, colLabels: ctx.keys, pick: (i, j) => ({ query: i, key: j }),
+    }),
+    output: matrix(ctx, {
+      key: "output", name: [strings.stage_output], plain: strings.stage_output, tone: "o", stage: "output", values: stages.output, scale: output,
+      groups: [groups.dims, groups.rows], tallHead: sideways, axes: strings.axes_query_dim, meaning: strings.mean_output,
+      rowLabels: ctx.queries, colLabels: dims, pick: (i, c) => ({ query: i, dim: c }),
+    }),
+  };
+  return { views, scales };
+}
+
+function story(ctx, place) {
+  const { strings, stages } = ctx;
+  if (!ctx.hasKeys(place.query)) return sentence(strings.row_without_keys, roles(ctx, place));
+  const weight = stages.weights.at(place.query, place.key);
+  return sentence(strings.sum_story, {
+    ...roles(ctx, place), weight: number(weight, percent(weight, 2), ["weights", place.query, place.key], { class: "number strong" }),
+  });
+}
+
+function answerNode(ctx, place) {
+  const answer = ctx.header.then.answer?.[place.query];
+  if (!answer) return null;
+  return el("p", { class: "answer" }, sentence(ctx.strings.answer, {
+    ...roles(ctx, place), answer: word(answer.word, { class: "o strong" }),
+    probability: el("span", { class: "number strong", text: percent(answer.probability), "data-value": String(answer.probability), "data-stage": "answer" }),
+  }));
+}
+
+/** Σ over the head's numbers of output · W_O, and what the whole layer adds: one row each under W_O. */
+function thenMatrices(ctx) {
+  const { arrays, stages, strings, theme } = ctx;
+  if (!arrays.w_o && !arrays.written) return null;
+  const own = arrays.w_o ? product(stages.output, arrays.w_o) : null;
+  const rows = [own && ["head_written", own, strings.head_written], arrays.written && ["written", arrays.written, ctx.header.then.written_label]].filter(Boolean);
+  const reach = Math.max(...rows.map(([, values]) => reachOf(values)));
+  const width = rows[0][1].cols;
+  const [above, below] = aligned(signedScale(arrays.w_o ?? { data: [0] }, theme), signedScale({ data: [reach] }, theme));
+  const across = new ScrollGroup("scrollLeft");
+  const rowsOf = (i) => new Matrix(Float64Array.from(rows.flatMap(([, values]) => [...values.row(i)])), rows.length, width);
+  const w = arrays.w_o && matrix(ctx, {
+    key: "w_o", name: ["W", el("sub", { text: "O" })], plain: "W_O", tone: "o", stage: "w_o", values: arrays.w_o, scale: above, groups: [across],
+    axes: strings.axes_dim_model, meaning: strings.mean_w_o, rowLabels: countLabels(arrays.w_o.rows), colLabels: countLabels(width), mostRows: 12,
+  });
+  const written = matrix(ctx, {
+    key: "written", name: [strings.then_adds], plain: strings.then_adds, tone: "o", stage: "written", values: rowsOf(ctx.place.query), scale: below, groups: [across],
+    address: (r, c) => [rows[r][0], ctx.shown.query, c], axes: "", rowLabels: rows.map(([, , text]) => ({ text })), colLabels: countLabels(width), class: "wide-labels",
+  });
+  if (w) w.node.classList.add("wide-labels");
+  return { nodes: [w?.node, written.node], update: (place) => written.change({ values: rowsOf(place.query) }) };
+}
+
+function strip(ctx) {
+  const { then } = ctx.header;
+  const adds = thenMatrices(ctx);
+  const answer = el("div");
+  const node = el("section", { class: "then", "aria-label": ctx.strings.then_title },
+    el("div", { class: "then-words" }, el("h3", { text: ctx.strings.then_title }), el("ol", {}, then.sentences.map((text) => el("li", { text }))), answer),
+    adds ? el("div", { class: "then-sums" }, adds.nodes) : null);
+  return {
+    node,
+    update: (place) => {
+      adds?.update(place);
+      answer.replaceChildren(...[answerNode(ctx, place)].filter(Boolean));
+    },
+  };
+}
+
+export function sum(ctx) {
+  const { views, scales } = matrices(ctx);
+  const told = el("p", { "aria-live": "polite" });
+  const after = strip(ctx);
+  const areas = { corner: "bill", above: "v", left: "weights", below: "output" };
+  const node = el("div", {},
+    el("div", { class: "product summing" }, Object.entries(areas).map(([area, key]) => el("div", { class: `area ${area}` }, views[key].node)),
+      el("div", { class: "area side" }, told, paragraph(ctx.strings.read_sum, {}, { class: "quiet" }))),
+    after.node);
+  const update = (place) => {
+    const { query, key, dim } = place;
+    views.bill.change({ ...billSpec(ctx, place, scales), name: sentence(ctx.strings.sum_bill_title, roles(ctx, place)) });
+    told.replaceChildren(...story(ctx, place));
+    after.update(place);
+    views.bill.light({ rows: [[key, "k"]], cols: [], cell: null, cursor: [key, dim] });
+    views.v.light({ rows: [[key, "k"]], cols: [], cell: null, cursor: [key, dim] });
+    views.weights.light({ rows: [[query, "q"]], cols: [[key, "k"]], cell: [query, key] });
+    views.output.light({ rows: [[query, "q"]], cols: [], cell: null, cursor: [query, dim] });
+  };
+  return { node, update, main: "weights" };
+}

@@ -1,0 +1,75 @@
+"""Attention, every number of it: scores, scaled, masked, weights, output, for any head of a model or for your own arrays.
+
+>>> import attention_core as ac
+>>> trace = ac.load("pronoun").trace("The animal didn't cross the street because it was too tired.")
+>>> head = trace.layers[1].head(0)
+>>> head.weights.shape
+(12, 12)
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from attention_core.cards import ModelCard, models
+from attention_core.errors import (
+    AttentionError,
+    EmptyText,
+    ShapeMismatch,
+    TextTooLong,
+    TraceMismatch,
+    UnknownModel,
+    UnsupportedModel,
+)
+from attention_core.steps import Bill, HeadSteps, attention, causal, project
+from attention_core.taught import TaughtModel, load_taught
+from attention_core.trace import (
+    Answer,
+    AnswerSum,
+    LayerTrace,
+    LogitPart,
+    LogitTerm,
+    Token,
+    Trace,
+    Verification,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "AnswerSum",
+    "AttentionError",
+    "Bill",
+    "EmptyText",
+    "HeadSteps",
+    "LayerTrace",
+    "LogitPart",
+    "LogitTerm",
+    "ModelCard",
+    "ShapeMismatch",
+    "TaughtModel",
+    "TextTooLong",
+    "Token",
+    "Trace",
+    "TraceMismatch",
+    "UnknownModel",
+    "UnsupportedModel",
+    "Verification",
+    "attention",
+    "causal",
+    "load",
+    "models",
+    "project",
+]
+
+
+@cache
+def load(name: str) -> TaughtModel:
+    """The model of that name from the catalogue, loaded once.
+
+    Raises:
+        UnknownModel: the catalogue has no such name.
+        UnsupportedModel: its weights are missing or damaged.
+    """
+    return load_taught(name)

@@ -1,0 +1,79 @@
+"""What can go wrong, as values: each error carries the facts, the one who shows it finds the words."""
+
+from __future__ import annotations
+
+
+class AttentionError(Exception):
+    """The base of every error that `attention_core` raises on purpose."""
+
+
+class EmptyText(AttentionError):
+    """There is no token in the text: it is empty or blank."""
+
+    def __init__(self) -> None:
+        super().__init__("the text holds no token: type at least one word")
+
+
+class TextTooLong(AttentionError):
+    """The text has more tokens than the model takes.
+
+    Attributes:
+        n: tokens in the text.
+        limit: tokens that the model takes.
+    """
+
+    def __init__(self, n: int, limit: int) -> None:
+        super().__init__(f"the text has {n} tokens and the model takes {limit}: shorten it")
+        self.n, self.limit = n, limit
+
+
+class ShapeMismatch(AttentionError):
+    """Two arrays disagree about the length of an axis.
+
+    Attributes:
+        axis: the axis' name, for example "key" or "d_head".
+        expected: its length by the first array.
+        actual: its length in the array that does not fit.
+    """
+
+    def __init__(self, axis: str, expected: object, actual: object) -> None:
+        super().__init__(f"axis {axis!r}: expected {expected}, got {actual}")
+        self.axis, self.expected, self.actual = axis, expected, actual
+
+
+class UnknownModel(AttentionError):
+    """No model of that name.
+
+    Attributes:
+        name: what was asked for.
+        known: the names in the catalogue.
+    """
+
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"no model {name!r}: choose one of {', '.join(known)}")
+        self.name, self.known = name, known
+
+
+class UnsupportedModel(AttentionError):
+    """The model, or what was asked of it, cannot be shown.
+
+    Attributes:
+        reason: why, as a sentence.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class TraceMismatch(AttentionError):
+    """A trace does not equal the model's own computation, so it must not be drawn.
+
+    Attributes:
+        layer: the first layer that differs; the number of layers for the read-out.
+        error: the largest absolute difference.
+    """
+
+    def __init__(self, layer: int, error: float) -> None:
+        super().__init__(f"layer {layer} differs from the model's own computation by {error:.3g}")
+        self.layer, self.error = layer, error

@@ -1,0 +1,241 @@
+"""What one run of a model leaves behind: tokens, layers, answers, and the check that all of it is the model's own.
+
+Factors are kept (q, k, v per head), the query × key matrices of a head are computed when somebody looks at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from attention_core.cards import ModelCard
+from attention_core.errors import UnsupportedModel
+from attention_core.steps import HeadSteps, attention
+
+
+@dataclass(frozen=True)
+class Token:
+    """One position of a text.
+
+    Attributes:
+        text: what a person reads there, `trace.text[start:end]`.
+        id: the number that the model was fed.
+        start, end: character offsets into the text, end excluded.
+        is_special: added by the model, not typed.
+        is_unknown: typed, but outside the model's vocabulary.
+    """
+
+    text: str
+    id: int
+    start: int
+    end: int
+    is_special: bool = False
+    is_unknown: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class LayerTrace:
+    """The factors of one layer's attention. All arrays are read-only.
+
+    Attributes:
+        index: the layer's number, from 0.
+        kind: the stack it belongs to: "self", "encoder", "decoder" or "cross".
+        q: (head, query, d_head), k: (kv_head, key, d_head), v: (kv_head, key, d_v).
+        scale: what the scores are multiplied by.
+        allowed: (query, key) where a key may be seen.
+        bias: (head, query, key) added after scaling, or None.
+        softcap: the cap c of c·tanh(scaled/c), or None where the layer has none.
+        x, x_key: (query, d_model), (key, d_model) what the projections read, or None.
+        w_q, w_k, w_v: (head, d_model, d_head) or None; w_o: (head, d_v, d_model) or None.
+        written: (query, d_model) what the layer, all heads together, adds to the stream, or None.
+    """
+
+    index: int
+    kind: str
+    q: Float[np.ndarray, "head query d_head"]
+    k: Float[np.ndarray, "kv_head key d_head"]
+    v: Float[np.ndarray, "kv_head key d_v"]
+    scale: float
+    allowed: Bool[np.ndarray, "query key"]
+    bias: Float[np.ndarray, "head query key"] | None = None
+    softcap: float | None = None
+    x: Float[np.ndarray, "query d_model"] | None = None
+    x_key: Float[np.ndarray, "key d_model"] | None = None
+    w_q: Float[np.ndarray, "head d_model d_head"] | None = None
+    w_k: Float[np.ndarray, "kv_head d_model d_head"] | None = None
+    w_v: Float[np.ndarray, "kv_head d_model d_v"] | None = None
+    w_o: Float[np.ndarray, "head d_v d_model"] | None = None
+    written: Float[np.ndarray, "query d_model"] | None = None
+
+    @property
+    def n_heads(self) -> int:
+        return len(self.q)
+
+    @property
+    def n_kv_heads(self) -> int:
+        return len(self.k)
+
+    def head(self, h: int) -> HeadSteps:
+        """Every stage of head `h`, computed now.
+
+        Raises:
+            IndexError: the layer has no such head.
+        """
+        if not 0 <= h < self.n_heads:
+            raise IndexError(f"head {h} is outside layer {self.index}'s heads 0–{self.n_heads - 1}")
+        shared = h * self.n_kv_heads // self.n_heads  # Grouped heads read one key/value head together.
+        steps = attention(
+            self.q[h],
+            self.k[shared],
+            self.v[shared],
+            scale=self.scale,
+            allowed=self.allowed,
+            bias=None if self.bias is None else self.bias[h],
+        )
+        return replace(
+            steps,
+            x=self.x,
+            x_key=self.x_key,
+            w_q=_part(self.w_q, h),
+            w_k=_part(self.w_k, shared),
+            w_v=_part(self.w_v, shared),
+            w_o=_part(self.w_o, h),
+        )
+
+    def weights(self, head: int) -> Float[np.ndarray, "query key"]:
+        """The attention weights of one head: rows ask, columns answer."""
+        return self.head(head).weights
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A word that the model answers at a token, with its probability and its logit (in nats, before softmax)."""
+
+    word: str
+    probability: float
+    logit: float
+
+
+@dataclass(frozen=True)
+class LogitTerm:
+    """What one key's value, through one head's weight, adds to a logit."""
+
+    head: int
+    key: int
+    weight: float
+    logit: float
+
+
+@dataclass(frozen=True)
+class LogitPart:
+    """What one part of the stream adds to a logit.
+
+    Attributes:
+        layer: the layer that wrote the part, or None for the embedding.
+        logit: its contribution.
+        is_read: False where the read-out has no weights on this part: its 0 is a structural zero, not a finding.
+        terms: the same contribution by head and key; empty where it cannot be split.
+    """
+
+    layer: int | None
+    logit: float
+    is_read: bool
+    terms: tuple[LogitTerm, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnswerSum:
+    """The exact sum behind one answer: embedding + each layer's output, through the read-out (direct logit attribution).
+
+    The parts' logits add up to `logit`; `probability` is exp(logit − log_sum_exp) over the whole vocabulary.
+    """
+
+    token: int
+    word: str
+    logit: float
+    log_sum_exp: float
+    probability: float
+    parts: tuple[LogitPart, ...]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """A trace held against the model's own computation.
+
+    Attributes:
+        reference: what the trace was compared with: "plain-forward" for a taught model.
+        largest_difference: over every compared number, absolute.
+        tolerance: the largest difference that counts as equal.
+        layer: where the largest difference is; the number of layers for the read-out.
+        n_rows: query rows compared per layer.
+        row_sum_error: largest |row sum − 1| over rows with keys.
+        forbidden_weight: the largest weight on a key that may not be seen.
+    """
+
+    reference: str
+    largest_difference: float
+    tolerance: float
+    layer: int
+    n_rows: int
+    row_sum_error: float
+    forbidden_weight: float
+
+    @property
+    def passed(self) -> bool:
+        return (
+            self.largest_difference <= self.tolerance
+            and self.row_sum_error <= self.tolerance
+            and self.forbidden_weight == 0
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """One text through one model.
+
+    Attributes:
+        text: what was given; tokens: its positions in order.
+        card: the model's card; method: how the factors were had ("numpy" for the taught models).
+        layers: the first stack's layers, numbered from 0; stacks: every stack by name.
+        predictions: per token the model's answers, likeliest first, or None where it has no such head.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    card: ModelCard
+    method: str
+    layers: tuple[LayerTrace, ...]
+    predictions: tuple[tuple[Answer, ...], ...] | None
+    verify: Callable[[Trace, bool], Verification] = field(repr=False)
+    sum_answer: Callable[[int, str | None], AnswerSum] | None = field(default=None, repr=False)
+
+    @cached_property
+    def stacks(self) -> Mapping[str, tuple[LayerTrace, ...]]:
+        return MappingProxyType({self.layers[0].kind: self.layers})
+
+    def check(self, full: bool = False) -> Verification:
+        """Hold this trace against the model's own computation: eight query rows per layer, or all of them."""
+        return self.verify(self, full)
+
+    def explain_answer(self, token: int, word: str | None = None) -> AnswerSum:
+        """The exact sum behind what the model answers at `token` (its likeliest word, or `word`).
+
+        Raises:
+            UnsupportedModel: the model answers nothing at a token.
+            IndexError: no such token.
+            KeyError: `word` is not in the model's vocabulary.
+        """
+        if self.sum_answer is None:
+            raise UnsupportedModel("this model answers nothing at a token")
+        if not 0 <= token < len(self.tokens):
+            raise IndexError(f"token {token} is outside 0–{len(self.tokens) - 1}")
+        return self.sum_answer(token, word)
+
+
+def _part(weights: np.ndarray | None, h: int) -> np.ndarray | None:
+    return None if weights is None else weights[h]

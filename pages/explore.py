@@ -1,0 +1,40 @@
+"""Explore: type a sentence, see who attends to whom in one head."""
+
+import streamlit as st
+
+from ui import components, controls, notes, selection, translations
+from ui.paths import PAGES
+from ui.pictures import compare, explore, table
+
+words = translations.words(selection.current().lang)
+
+controls.sentence(words)
+with st.container(horizontal=True, vertical_alignment="center", key="examples"):
+    controls.example_pills(words)
+    controls.compare_switch(words)
+if selection.current().is_compared:
+    controls.sentence(words, key="second", label="controls.second")
+
+with st.container(horizontal=True, vertical_alignment="bottom", key="choices"):
+    model = controls.model_choice(words)
+    controls.direction(words)
+    tools = st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right", key="tools")
+
+notes_area = st.container()
+with notes_area:
+    trace = controls.traced(words)
+    notes.show_address_notes(words)
+
+with tools:
+    controls.card_button(model, words)
+    if trace is not None:
+        controls.save_button(table.csv_of(trace, selection.current()), table.file_name(selection.current()), words)
+    components.link(selection.current(), words)
+
+if trace is not None and selection.current().is_compared:
+    other = controls.second_traced(words)
+    if other is not None:
+        components.compare(compare.frame(trace, other, selection.current(), words))
+
+if trace is not None and components.explore(explore.frame(trace, selection.current(), words)):
+    st.switch_page(PAGES / "steps.py")

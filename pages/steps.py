@@ -1,0 +1,25 @@
+"""Step by step: the four steps of the formula for one head, with every number."""
+
+import streamlit as st
+
+from ui import components, controls, notes, selection, translations
+from ui.pictures import steps, table
+
+words = translations.words(selection.current().lang)
+
+controls.sentence(words)
+with st.container(horizontal=True, vertical_alignment="bottom", key="choices"):
+    model = controls.model_choice(words)
+    tools = st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right", key="tools")
+
+trace = controls.traced(words)
+notes.show_address_notes(words)
+
+with tools:
+    controls.card_button(model, words)
+    if trace is not None:
+        controls.save_button(table.csv_of(trace, selection.current()), table.file_name(selection.current()), words)
+    components.link(selection.current(), words)
+
+if trace is not None:
+    components.steps(steps.frame(trace, selection.current(), words))

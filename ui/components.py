@@ -1,0 +1,85 @@
+"""Our pictures as Streamlit components: thin wrappers over assets/components/<name>/<name>.js.
+
+A component's code is a stub that imports the real module by its address, so that a browser fetches it once and a rerun carries
+data alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ui import selection
+from ui.frame import pack
+from ui.paths import COMPONENTS_ROUTE
+from ui.selection import MAX_ADDRESS, Selection
+from ui.translations import Words
+
+_STUB = """
+const loaded = import(new URL("{route}/{name}/{name}.js", document.baseURI).href);
+const cleanups = new WeakMap();
+export default function (component) {{
+  const root = component.parentElement;
+  cleanups.set(root, null);
+  loaded.then((module) => {{
+    if (cleanups.has(root)) cleanups.set(root, module.default(component));
+  }});
+  return () => {{
+    cleanups.get(root)?.();
+    cleanups.delete(root);
+  }};
+}}
+"""
+
+
+def _component(name: str) -> Callable:
+    stub = _STUB.format(route=COMPONENTS_ROUTE.lstrip("/"), name=name)
+    return st.components.v2.component(name, js=stub)
+
+
+_explore, _compare, _steps, _link = map(_component, ("explore", "compare", "steps", "link"))
+
+
+def explore(frame: bytes) -> bool:
+    """The Explore picture. Returns whether the reader asked to walk through the chosen cell step by step."""
+
+    def on_choice() -> None:
+        chosen = selection.event("explore", "choice")
+        selection.choose(_position(chosen["token"]), _position(chosen["key"]))
+
+    result = _explore(key="explore", data=frame, on_choice_change=on_choice, on_walk_change=lambda: None)
+    return bool(result.walk)
+
+
+def compare(frame: bytes) -> None:
+    """Two sentences' rows for the same asker, and their difference."""
+    _compare(key="compare", data=frame)
+
+
+def steps(frame: bytes) -> None:
+    """The walk through the four steps."""
+
+    def on_moved() -> None:
+        moved = selection.event("steps", "moved")
+        selection.move(moved["step"], _position(moved["query"]), _position(moved["key"]))
+
+    _steps(key="steps", data=frame, on_moved_change=on_moved)
+
+
+def link(selected: Selection, words: Words) -> None:
+    """The control that copies the link, and keeps the address bar equal to it."""
+    query = selection.address(selected)
+    header = {
+        "strings": words.section("link"),
+        "language": selected.lang,
+        "projector": selected.is_projected,
+        "query": query,
+        "is_whole": "text=" in query and len(query) <= MAX_ADDRESS,
+    }
+    _link(key="link", data=pack(header, {}), width="content")
+
+
+def _position(value: object) -> int | None:
+    # What a browser sends is checked like any input: a whole number, or nothing.
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,127 @@
+"""The controls above a picture: sentence, examples, model, layer, head, direction, card, file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+import attention_core as ac
+from ui import card, examples, notes, selection
+from ui.caches import trace_of
+from ui.selection import LOOKS, MAX_CHARACTERS
+from ui.translations import Words
+
+TYPING_PAUSE = "50ms"  # After the last key; short enough to feel live, long enough not to redraw twice for one stroke.
+
+
+def sentence(words: Words, *, key: str = "text", label: str = "controls.sentence") -> None:
+    """The box that the sentence is typed into; the picture follows while typing."""
+    st.text_input(
+        words(label),
+        key=key,
+        max_chars=MAX_CHARACTERS,
+        live=TYPING_PAUSE,
+        label_visibility="collapsed",
+        placeholder=words("controls.placeholder"),
+    )
+
+
+def example_pills(words: Words) -> None:
+    """One button per example; the one on screen is lit."""
+    shown = examples.of_text(selection.current().text)
+    selection.mark("example", None if shown is None else shown.id)
+
+    def on_change() -> None:
+        chosen = selection.widget("example")
+        if chosen is not None:
+            selection.use_example(chosen)
+
+    st.pills(
+        words("controls.examples"),
+        [example.id for example in examples.all_examples()],
+        key="example",
+        format_func=lambda name: examples.by_id(name).label[words.language],
+        on_change=on_change,
+        label_visibility="collapsed",
+    )
+
+
+def compare_switch(words: Words) -> None:
+    st.toggle(words("controls.compare"), key="is_compared")
+
+
+def model_choice(words: Words) -> ac.ModelCard:
+    """Which model, layer and head: exactly those that there are."""
+    names = [known.name for known in ac.models() if known.is_available]
+    chosen = selection.fit_model()
+    st.selectbox(words("controls.model"), names, key="model", format_func=_model_label(words), width=250)
+    _numbers(words("controls.layer"), "layer", chosen.n_layers)
+    _numbers(words("controls.head"), "head", chosen.n_heads)
+    return chosen
+
+
+def direction(words: Words) -> None:
+    """Who does the word look at, or who looks at it."""
+    st.segmented_control(
+        words("controls.look"),
+        LOOKS,
+        key="look",
+        required=True,
+        format_func=lambda look: words(f"controls.{look}"),
+    )
+
+
+def card_button(model: ac.ModelCard, words: Words) -> None:
+    """Opens the model's card."""
+    if st.button(words("controls.card"), key="open_card"):
+        card.show(model, words)
+
+
+def save_button(make: Callable[[], bytes], file_name: str, words: Words) -> None:
+    """Saves what is on the screen as CSV."""
+    st.download_button(
+        words("controls.save"), make, file_name=file_name, mime="text/csv", key="save", on_click="ignore"
+    )
+
+
+def traced(words: Words) -> ac.Trace | None:
+    """The chosen sentence through the chosen model, or a sentence that says why not."""
+    chosen = selection.current()
+    try:
+        trace = trace_of(chosen.model, chosen.text)
+    except ac.AttentionError as error:
+        notes.show_error(error, words)
+        return None
+    selection.fit_tokens(trace)
+    notes.show_unknown(trace, words)
+    return trace
+
+
+def second_traced(words: Words) -> ac.Trace | None:
+    """The sentence to compare with, through the same model."""
+    chosen = selection.current()
+    try:
+        return trace_of(chosen.model, chosen.second)
+    except ac.AttentionError as error:
+        notes.show_error(error, words)
+        return None
+
+
+def _model_label(words: Words) -> Callable[[str], str]:
+    cards = {known.name: known for known in ac.models()}
+
+    def label(name: str) -> str:
+        known = cards[name]
+        size = words("controls.size", layers=known.n_layers, heads=known.n_heads, n=f"{known.n_parameters:,}")
+        return f"{name} · {size}"
+
+    return label
+
+
+def _numbers(label: str, key: str, n: int) -> None:
+    # A row of buttons while it stays short, a list beyond.
+    if n <= 8:
+        st.segmented_control(label, range(n), key=key, required=True)
+    else:
+        st.selectbox(label, range(n), key=key, width=90)

@@ -1,0 +1,55 @@
+"""The example sentences, from assets/examples.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from ui.paths import ASSETS
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence to start from.
+
+    Attributes:
+        id: its name in the file and in code.
+        text: the sentence; label: what its button says, by language.
+        flip: the id of the same sentence with one word changed, or None.
+        changed: the word in which it differs from its flip, or None.
+    """
+
+    id: str
+    text: str
+    label: Mapping[str, str]
+    flip: str | None
+    changed: str | None
+
+
+@cache
+def all_examples() -> tuple[Example, ...]:
+    entries = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["example"]
+    return tuple(
+        Example(e["id"], e["text"], e["label"], e.get("flip"), e.get("changed")) for e in entries
+    )
+
+
+def first() -> Example:
+    return all_examples()[0]
+
+
+def by_id(name: str) -> Example:
+    return next(example for example in all_examples() if example.id == name)
+
+
+def of_text(text: str) -> Example | None:
+    """The example with exactly this sentence, if there is one."""
+    return next((example for example in all_examples() if example.text == text.strip()), None)
+
+
+def flip_of(text: str) -> Example | None:
+    """The example that flips this sentence, if this is an example that has one."""
+    example = of_text(text)
+    return None if example is None or example.flip is None else by_id(example.flip)

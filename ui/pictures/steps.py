@@ -1,0 +1,83 @@
+"""The frame of the Steps picture: the factors and weights of one head. The browser multiplies the stages itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import attention_core as ac
+from ui.frame import pack
+from ui.pictures import parts
+from ui.selection import Selection
+from ui.translations import Words
+
+FACTORS = ("w_q", "w_k", "w_v", "w_o", "q", "k", "v")
+VECTORS = ("b_q", "b_k", "b_v")
+
+
+def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
+    head = parts.head_of(trace, selection)
+    query, key = _cell(head, selection)
+    header = {
+        **parts.place(trace, selection),
+        "strings": words.section("steps"),
+        "tokens": parts.tokens(trace),
+        "keys": None,
+        "step": selection.step,
+        "query": query,
+        "key": key,
+        "d_head": head.q.shape[1],
+        "scale": head.scale,
+        "x_columns": _columns(trace, selection, words),
+        "x_key_columns": None,
+        "x_note": _input_note(trace, selection, words),
+        "missing": words("steps.no_input") if head.x is None else None,
+        "then": _then(trace, selection, words),
+    }
+    return pack(header, _arrays(trace, head, selection))
+
+
+def _cell(head: ac.HeadSteps, selection: Selection) -> tuple[int | None, int | None]:
+    found = parts.cell(head, selection)
+    return (None, None) if found is None else found
+
+
+def _arrays(trace: ac.Trace, head: ac.HeadSteps, selection: Selection) -> dict[str, np.ndarray]:
+    arrays = {name: getattr(head, name) for name in ("x", *FACTORS)}
+    if head.x_key is not head.x:
+        arrays["x_key"] = head.x_key
+    arrays |= {name: None if getattr(head, name) is None else getattr(head, name)[None] for name in VECTORS}
+    arrays |= {"bias": head.bias, "written": trace.layers[selection.layer].written}
+    return {name: array for name, array in arrays.items() if array is not None} | parts.masks(head)
+
+
+def _reads(trace: ac.Trace, layer: int) -> tuple[list[str], list[str]]:
+    """The parts of the stream that X̃ holds side by side, and those among them that the keys read."""
+    facts = trace.card.details["layers"][layer]
+    return list(dict.fromkeys(facts["query_reads"] + facts["key_reads"])), facts["key_reads"]
+
+
+def _columns(trace: ac.Trace, selection: Selection, words: Words) -> list[str]:
+    everything, _ = _reads(trace, selection.layer)
+    d = trace.card.d_model
+    return [f"{words(f'steps.part_{part}')} {i}" for part in everything for i in range(d)]
+
+
+def _input_note(trace: ac.Trace, selection: Selection, words: Words) -> str:
+    everything, by_keys = _reads(trace, selection.layer)
+    return words("steps.input_word" if everything == by_keys else "steps.input_word_note", d=trace.card.d_model)
+
+
+def _then(trace: ac.Trace, selection: Selection, words: Words) -> dict[str, Any]:
+    """What happens to the output after the fourth step."""
+    facts = trace.card.details["layers"]
+    writes = facts[selection.layer]["writes"]
+    return {
+        "sentences": [
+            words("steps.then_w_o", heads=trace.layers[selection.layer].n_heads),
+            words(f"steps.then_{writes}", next=selection.layer + 1),
+        ],
+        "written_label": words("steps.written", layer=selection.layer),
+        "answer": parts.answers(trace) if writes in trace.card.details["readout_reads"] else None,
+    }

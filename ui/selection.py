@@ -1,0 +1,251 @@
+"""What the reader has chosen: the only module that touches st.session_state.
+
+The state comes from the address once, when a session begins; after that the address follows the state (the link component
+writes it, see ui/components.py), so that the address always describes the picture. Streamlit's own `bind="query-params"` was
+tried: it leaves out defaults, puts translated labels into addresses and adds an entry to the history at each choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+import attention_core as ac
+from attention_core.cards import DEFAULT, card_of
+from ui import examples
+from ui.translations import LANGUAGES, language_of
+
+LOOKS = ("asks", "answers")
+STEPS = ("project", "score", "softmax", "sum")
+MAX_CHARACTERS = 20_000  # A longer text never reaches Python; the model's own limit answers long before, with the text kept.
+MAX_ADDRESS = 8_000  # Servers and proxies refuse longer ones.
+
+UNSET = -1  # No token was named in the address: the first pronoun of the first text is chosen.
+
+_SAVED, _NOTES, _WORDS = "_saved", "_notes", "_words"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Everything that a link reproduces.
+
+    Attributes:
+        lang, model, text: language, model name, sentence.
+        second: the sentence to compare with; is_compared: whether it is shown.
+        layer, head: numbers from 0.
+        token: the position that asks (or, looking the other way, is looked at); None when none is locked.
+        key: the position of the chosen answer; None means the strongest.
+        look: "asks" (who does it look at) or "answers" (who looks at it).
+        step: where the walk stands; is_projected: sizes for a projector.
+    """
+
+    lang: str
+    model: str
+    text: str
+    second: str
+    is_compared: bool
+    layer: int
+    head: int
+    token: int | None
+    key: int | None
+    look: str
+    step: str
+    is_projected: bool
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something in the address that could not be used: which field, what it said."""
+
+    field: str
+    value: str
+
+
+def begin() -> None:
+    """Bring the state up: from the address when the session is new, else back from the page before."""
+    state = st.session_state
+    if _SAVED not in state:
+        fields, notes = read_address(st.query_params, language_of(st.context.locale))
+        state[_SAVED], state[_NOTES] = fields, notes
+    elif _NOTES in state and state.get("_ran", False):
+        state[_NOTES] = ()  # Notes speak of the address that was opened; the reader's first action puts them away.
+    state["_ran"] = True
+    for name, value in state[_SAVED].items():
+        state.setdefault(name, value)
+
+
+def end() -> None:
+    """Keep the state for the next page: Streamlit forgets a widget that a page does not draw."""
+    st.session_state[_SAVED] = {name: st.session_state[name] for name in st.session_state[_SAVED]}
+
+
+def current() -> Selection:
+    """The state as a value."""
+    return Selection(**{name: st.session_state[name] for name in Selection.__dataclass_fields__})
+
+
+def notes() -> tuple[Note, ...]:
+    return st.session_state[_NOTES]
+
+
+def note(field: str, value: object) -> None:
+    st.session_state[_NOTES] = (*st.session_state[_NOTES], Note(field, str(value)))
+
+
+def read_address(query: Mapping[str, str], language: str) -> tuple[dict[str, Any], tuple[Note, ...]]:
+    """The state that an address describes, and what in it could not be used."""
+    found: list[Note] = []
+
+    def read(name: str, default: Any, convert: Callable[[str], Any]) -> Any:
+        if name not in query:
+            return default
+        try:
+            return convert(query[name])
+        except (ValueError, KeyError, ac.UnknownModel):
+            found.append(Note(name, query[name]))
+            return default
+
+    card = read("model", card_of(DEFAULT), card_of)
+    layer, head = card.reading_head or (0, 0)
+    text = query.get("text", examples.first().text)[:MAX_CHARACTERS]
+    flip = examples.flip_of(text)
+    fields = {
+        "lang": read("lang", language, _one_of(LANGUAGES)),
+        "model": card.name,
+        "text": text,
+        "second": query.get("second", text if flip is None else flip.text)[:MAX_CHARACTERS],
+        "is_compared": read("compare", "0", _one_of(("0", "1"))) == "1",
+        "layer": read("layer", layer, _below(card.n_layers)),
+        "head": read("head", head, _below(card.n_heads)),
+        "token": read("token", UNSET, _position),
+        "key": read("key", None, _position),
+        "look": read("look", LOOKS[0], _one_of(LOOKS)),
+        "step": read("step", STEPS[0], _one_of(STEPS)),
+        "is_projected": read("projector", "0", _one_of(("0", "1"))) == "1",
+    }
+    return fields, tuple(found)
+
+
+def address(selection: Selection) -> str:
+    """The query string that reproduces `selection`, defaults included; without the texts where it would be too long."""
+    fields = {
+        "lang": selection.lang,
+        "model": selection.model,
+        "layer": selection.layer,
+        "head": selection.head,
+        **({} if selection.token == UNSET else {"token": "none" if selection.token is None else selection.token}),
+        **({} if selection.key is None else {"key": selection.key}),
+        "look": selection.look,
+        "step": selection.step,
+        **({"projector": 1} if selection.is_projected else {}),
+    }
+    texts = {"text": selection.text, **({"compare": 1, "second": selection.second} if selection.is_compared else {})}
+    whole = urlencode({**texts, **fields}, errors="replace")
+    return whole if len(whole) <= MAX_ADDRESS else urlencode(fields)
+
+
+def fit_model() -> ac.ModelCard:
+    """The chosen model's card; a layer or head that it has not becomes its reading head."""
+    state = st.session_state
+    card = card_of(state["model"])
+    layer, head = card.reading_head or (0, 0)
+    if not state["layer"] < card.n_layers:
+        state["layer"] = layer
+    if not state["head"] < card.n_heads:
+        state["head"] = head
+    return card
+
+
+def fit_tokens(trace: ac.Trace) -> None:
+    """Keep the chosen token through an edit: the same position if its word is the same, else the first pronoun, else 0."""
+    state = st.session_state
+    words = tuple(token.text.casefold() for token in trace.tokens)
+    before, state[_WORDS] = state.get(_WORDS), words
+    if before is None:
+        _fit_address(trace, words)
+    elif before != words:
+        if not _is_same(state["token"], before, words):
+            state["token"] = _first_asker(trace, words)
+        if not _is_same(state["key"], before, words):
+            state["key"] = None
+
+
+def choose(token: int | None, key: int | None) -> None:
+    """Lock a token and, if given, the cell of its answer; None releases."""
+    st.session_state["token"], st.session_state["key"] = token, key
+
+
+def move(step: str, query: int | None, key: int | None) -> None:
+    """Where the walk stands now."""
+    if step in STEPS:
+        st.session_state["step"] = step
+    choose(query, key)
+
+
+def use_example(name: str) -> None:
+    """Put an example's sentence, and its flip as the second one, in the boxes."""
+    example = examples.by_id(name)
+    st.session_state["text"] = example.text
+    if example.flip is not None:
+        st.session_state["second"] = examples.by_id(example.flip).text
+
+
+def event(component: str, name: str) -> Any:
+    """What a component sent with its trigger `name`, inside that trigger's callback."""
+    return st.session_state[component][name]
+
+
+def mark(name: str, value: Any) -> None:
+    """Set what a widget shows, before it is drawn."""
+    st.session_state[name] = value
+
+
+def _fit_address(trace: ac.Trace, words: tuple[str, ...]) -> None:
+    state = st.session_state
+    if state["token"] == UNSET:
+        state["token"] = _first_asker(trace, words)
+    for name in ("token", "key"):
+        if state[name] is not None and state[name] >= len(words):
+            note(name, state[name])
+            state[name] = _first_asker(trace, words) if name == "token" else None
+
+
+def _first_asker(trace: ac.Trace, words: tuple[str, ...]) -> int:
+    pronouns = trace.card.details.get("pronouns", ())
+    return next((i for i, word in enumerate(words) if word in pronouns), 0)
+
+
+def _is_same(position: int | None, before: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return position is not None and before[position : position + 1] == words[position : position + 1] != ()
+
+
+def _one_of(options: Any) -> Callable[[str], str]:
+    def convert(value: str) -> str:
+        if value not in options:
+            raise ValueError(value)
+        return value
+
+    return convert
+
+
+def _below(limit: int) -> Callable[[str], int]:
+    def convert(value: str) -> int:
+        number = int(value)
+        if not 0 <= number < limit:
+            raise ValueError(value)
+        return number
+
+    return convert
+
+
+def _position(value: str) -> int | None:
+    return None if value == "none" else _below(MAX_CHARACTERS)(value)
+
+
+def widget(key: str) -> Any:
+    """What a widget that is no part of the selection holds now."""
+    return st.session_state[key]
