@@ -107,6 +107,4 @@ def _row_sum_error(layer: LayerTrace) -> float:
 
 def _forbidden_weight(layer: LayerTrace) -> float:
     forbidden = ~layer.allowed
-    return max(
-        float(np.abs(layer.weights(h)[forbidden]).max(initial=0.0)) for h in range(layer.n_heads)
-    )
+    return max(float(np.abs(layer.weights(h)[forbidden]).max(initial=0.0)) for h in range(layer.n_heads))

@@ -144,15 +144,11 @@ class TaughtModel:
         logits = self.logits(stream)
         best = np.argsort(-logits, axis=1, kind="stable")[:, :N_ANSWERS]
         return tuple(
-            tuple(
-                Answer(self.vocabulary[w], math.exp(row[w] - log_sum_exp(row)), float(row[w])) for w in words
-            )
+            tuple(Answer(self.vocabulary[w], math.exp(row[w] - log_sum_exp(row)), float(row[w])) for w in words)
             for row, words in zip(logits, best, strict=True)
         )
 
-    def _sum_answer(
-        self, layers: tuple[LayerTrace, ...], stream: Stream, token: int, word: str | None
-    ) -> AnswerSum:
+    def _sum_answer(self, layers: tuple[LayerTrace, ...], stream: Stream, token: int, word: str | None) -> AnswerSum:
         row = self.logits(stream)[token]
         answer = int(row.argmax()) if word is None else self._ids[word]
         direction = self.readout[:, answer]
@@ -202,9 +198,7 @@ def build(card: ModelCard, tensors: Mapping[str, np.ndarray]) -> TaughtModel:
         )
         for index, facts in enumerate(card.details["layers"])
     )
-    return TaughtModel(
-        card, exact["embedding"], layers, exact["readout"], tuple(card.details["readout_reads"])
-    )
+    return TaughtModel(card, exact["embedding"], layers, exact["readout"], tuple(card.details["readout_reads"]))
 
 
 def sinusoids(n: int, d_model: int) -> Float[np.ndarray, "token d_model"]:
@@ -264,9 +258,7 @@ def _stacked(
     return read_only(np.concatenate(blocks, axis=1))
 
 
-def _logit_terms(
-    traced: LayerTrace, token: int, direction: Float[np.ndarray, " d_model"]
-) -> tuple[LogitTerm, ...]:
+def _logit_terms(traced: LayerTrace, token: int, direction: Float[np.ndarray, " d_model"]) -> tuple[LogitTerm, ...]:
     terms = []
     for h in range(traced.n_heads):
         head = traced.head(h)

@@ -12,6 +12,7 @@ controls.sentence(words)
 with st.container(horizontal=True, vertical_alignment="center", key="examples"):
     controls.example_pills(words)
     controls.compare_switch(words)
+notes_line = st.container(key="notes")
 if selection.current().is_compared:
     controls.sentence(words, key="second", label="controls.second")
 
@@ -20,8 +21,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="choices"):
     controls.direction(words)
     tools = st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right", key="tools")
 
-notes_area = st.container()
-with notes_area:
+with notes_line:
     trace = controls.traced(words)
     notes.show_address_notes(words)
 

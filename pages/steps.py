@@ -8,12 +8,14 @@ from ui.pictures import steps, table
 words = translations.words(selection.current().lang)
 
 controls.sentence(words)
+notes_line = st.container(key="notes")
 with st.container(horizontal=True, vertical_alignment="bottom", key="choices"):
     model = controls.model_choice(words)
     tools = st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right", key="tools")
 
-trace = controls.traced(words)
-notes.show_address_notes(words)
+with notes_line:
+    trace = controls.traced(words)
+    notes.show_address_notes(words)
 
 with tools:
     controls.card_button(model, words)

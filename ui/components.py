@@ -1,7 +1,7 @@
 """Our pictures as Streamlit components: thin wrappers over assets/components/<name>/<name>.js.
 
-A component's code is a stub that imports the real module by its address, so that a browser fetches it once and a rerun carries
-data alone.
+A component's code is a stub that imports the real module by its address, so that a browser fetches it once and a rerun
+carries data alone.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import streamlit as st
 import attention_core as ac
 from ui import card, examples, notes, selection
 from ui.caches import trace_of
-from ui.selection import LOOKS, MAX_CHARACTERS
+from ui.selection import KEPT, LOOKS, MAX_CHARACTERS
 from ui.translations import Words
 
 TYPING_PAUSE = "50ms"  # After the last key; short enough to feel live, long enough not to redraw twice for one stroke.
@@ -24,6 +24,7 @@ def sentence(words: Words, *, key: str = "text", label: str = "controls.sentence
         live=TYPING_PAUSE,
         label_visibility="collapsed",
         placeholder=words("controls.placeholder"),
+        persist_state=KEPT,
     )
 
 
@@ -48,14 +49,16 @@ def example_pills(words: Words) -> None:
 
 
 def compare_switch(words: Words) -> None:
-    st.toggle(words("controls.compare"), key="is_compared")
+    st.toggle(words("controls.compare"), key="is_compared", persist_state=KEPT)
 
 
 def model_choice(words: Words) -> ac.ModelCard:
     """Which model, layer and head: exactly those that there are."""
     names = [known.name for known in ac.models() if known.is_available]
     chosen = selection.fit_model()
-    st.selectbox(words("controls.model"), names, key="model", format_func=_model_label(words), width=250)
+    st.selectbox(
+        words("controls.model"), names, key="model", format_func=_model_label(words), width=215, persist_state=KEPT
+    )
     _numbers(words("controls.layer"), "layer", chosen.n_layers)
     _numbers(words("controls.head"), "head", chosen.n_heads)
     return chosen
@@ -69,19 +72,27 @@ def direction(words: Words) -> None:
         key="look",
         required=True,
         format_func=lambda look: words(f"controls.{look}"),
+        label_visibility="collapsed",
+        persist_state=KEPT,
     )
 
 
 def card_button(model: ac.ModelCard, words: Words) -> None:
     """Opens the model's card."""
-    if st.button(words("controls.card"), key="open_card"):
+    if st.button(words("controls.card"), key="open_card", type="tertiary"):
         card.show(model, words)
 
 
 def save_button(make: Callable[[], bytes], file_name: str, words: Words) -> None:
     """Saves what is on the screen as CSV."""
     st.download_button(
-        words("controls.save"), make, file_name=file_name, mime="text/csv", key="save", on_click="ignore"
+        words("controls.save"),
+        make,
+        file_name=file_name,
+        mime="text/csv",
+        key="save",
+        on_click="ignore",
+        type="tertiary",
     )
 
 
@@ -113,8 +124,7 @@ def _model_label(words: Words) -> Callable[[str], str]:
 
     def label(name: str) -> str:
         known = cards[name]
-        size = words("controls.size", layers=known.n_layers, heads=known.n_heads, n=f"{known.n_parameters:,}")
-        return f"{name} · {size}"
+        return words("controls.model_size", name=name, layers=known.n_layers, heads=known.n_heads)
 
     return label
 
@@ -122,6 +132,6 @@ def _model_label(words: Words) -> Callable[[str], str]:
 def _numbers(label: str, key: str, n: int) -> None:
     # A row of buttons while it stays short, a list beyond.
     if n <= 8:
-        st.segmented_control(label, range(n), key=key, required=True)
+        st.segmented_control(label, range(n), key=key, required=True, persist_state=KEPT)
     else:
-        st.selectbox(label, range(n), key=key, width=90)
+        st.selectbox(label, range(n), key=key, width=90, persist_state=KEPT)

@@ -31,9 +31,7 @@ class Example:
 @cache
 def all_examples() -> tuple[Example, ...]:
     entries = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["example"]
-    return tuple(
-        Example(e["id"], e["text"], e["label"], e.get("flip"), e.get("changed")) for e in entries
-    )
+    return tuple(Example(e["id"], e["text"], e["label"], e.get("flip"), e.get("changed")) for e in entries)
 
 
 def first() -> Example:

@@ -1,6 +1,6 @@
 """One frame of data for a picture: a JSON header, then the arrays as they are (read by components/shared/frame.js).
 
-    [uint32 length of the header, little endian][header JSON, padded with spaces][arrays, each on an 8-byte boundary]
+[uint32 length of the header, little endian][header JSON, padded with spaces][arrays, each on an 8-byte boundary]
 """
 
 from __future__ import annotations

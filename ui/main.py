@@ -11,7 +11,7 @@ PAGE_NAMES = ("explore", "steps")
 
 
 def main() -> None:
-    st.set_page_config(page_title="Attention, seen", layout="wide", page_icon="👁️")
+    st.set_page_config(page_title="Attention, seen", layout="wide", page_icon="👁️", initial_sidebar_state=230)
     selection.begin()
     words = translations.words(selection.current().lang)
     st.html(ASSETS / "app.css")
@@ -22,10 +22,13 @@ def main() -> None:
         for name in PAGE_NAMES
     ]
     page = st.navigation(pages, position="hidden")
+    selection.arrive(page.url_path)
     with st.sidebar:
         _sidebar(pages, words)
-    page.run()
-    selection.end()
+    try:
+        page.run()
+    finally:
+        selection.end()
 
 
 def _sidebar(pages: list, words: translations.Words) -> None:
@@ -38,8 +41,9 @@ def _sidebar(pages: list, words: translations.Words) -> None:
         key="lang",
         required=True,
         format_func=translations.LANGUAGES.__getitem__,
+        persist_state=selection.KEPT,
     )
-    st.toggle(words("nav.projector"), key="is_projected")
+    st.toggle(words("nav.projector"), key="is_projected", persist_state=selection.KEPT)
 
 
 main()

@@ -54,4 +54,4 @@ def show_unknown(trace: ac.Trace, words: Words) -> None:
     if len(unknown) > MAX_SHOWN:
         named += " " + words("notes.and_more", n=len(unknown) - MAX_SHOWN)
     stand_in = literal(trace.card.details["unknown"])
-    st.info(words("notes.unknown", model=literal(trace.card.name), words=named, stand_in=stand_in))
+    st.markdown(words("notes.unknown", model=literal(trace.card.name), words=named, stand_in=stand_in))

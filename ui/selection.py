@@ -1,8 +1,9 @@
 """What the reader has chosen: the only module that touches st.session_state.
 
-The state comes from the address once, when a session begins; after that the address follows the state (the link component
-writes it, see ui/components.py), so that the address always describes the picture. Streamlit's own `bind="query-params"` was
-tried: it leaves out defaults, puts translated labels into addresses and adds an entry to the history at each choice.
+The state comes from the address once, when a session begins; after that the address follows the state (the link
+component writes it, see ui/components.py), so that it always describes the picture. Streamlit's own
+`bind="query-params"` was tried: it leaves out defaults, puts translated labels into addresses and loses a default
+after Back.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from ui.translations import LANGUAGES, language_of
 
 LOOKS = ("asks", "answers")
 STEPS = ("project", "score", "softmax", "sum")
-MAX_CHARACTERS = 20_000  # A longer text never reaches Python; the model's own limit answers long before, with the text kept.
+MAX_CHARACTERS = 100_000  # Far beyond what a model takes: its own limit answers first, with the text kept.
 MAX_ADDRESS = 8_000  # Servers and proxies refuse longer ones.
 
 UNSET = -1  # No token was named in the address: the first pronoun of the first text is chosen.
 
-_SAVED, _NOTES, _WORDS = "_saved", "_notes", "_words"
+_SAVED, _NOTES, _WORDS, _PAGE = "_saved", "_notes", "_words", "_page"
+
+KEPT = "session"  # How long a control keeps its value: also while it is not drawn.
 
 
 @dataclass(frozen=True)
@@ -66,21 +69,27 @@ class Note:
 
 
 def begin() -> None:
-    """Bring the state up: from the address when the session is new, else back from the page before."""
+    """Bring the state of a new session up from the address; an old one keeps its own."""
     state = st.session_state
-    if _SAVED not in state:
-        fields, notes = read_address(st.query_params, language_of(st.context.locale))
-        state[_SAVED], state[_NOTES] = fields, notes
-    elif _NOTES in state and state.get("_ran", False):
+    if _SAVED in state:
         state[_NOTES] = ()  # Notes speak of the address that was opened; the reader's first action puts them away.
-    state["_ran"] = True
-    for name, value in state[_SAVED].items():
-        state.setdefault(name, value)
+        return
+    state[_SAVED], state[_NOTES] = read_address(st.query_params, language_of(st.context.locale))
+    state.update(state[_SAVED])
+
+
+def arrive(page: str) -> None:
+    """On another page than before, hand the state on: Streamlit gives the new page's controls their first values."""
+    state = st.session_state
+    if state.get(_PAGE, page) != page:
+        state.update(state[_SAVED])
+    state[_PAGE] = page
 
 
 def end() -> None:
-    """Keep the state for the next page: Streamlit forgets a widget that a page does not draw."""
-    st.session_state[_SAVED] = {name: st.session_state[name] for name in st.session_state[_SAVED]}
+    """Keep the state for the next page."""
+    state = st.session_state
+    state[_SAVED] = {name: state.get(name, value) for name, value in state[_SAVED].items()}
 
 
 def current() -> Selection:
@@ -161,7 +170,7 @@ def fit_model() -> ac.ModelCard:
 
 
 def fit_tokens(trace: ac.Trace) -> None:
-    """Keep the chosen token through an edit: the same position if its word is the same, else the first pronoun, else 0."""
+    """Keep the chosen token through an edit: the same position if its word is, else the first pronoun, else 0."""
     state = st.session_state
     words = tuple(token.text.casefold() for token in trace.tokens)
     before, state[_WORDS] = state.get(_WORDS), words

@@ -46,16 +46,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m attention_core.teach", description="Train a small model."
-    )
+    parser = argparse.ArgumentParser(prog="python -m attention_core.teach", description="Train a small model.")
     parser.add_argument("model", choices=["pronoun"])
     parser.add_argument("--seed", type=int, default=0, help="the seed whose weights are written (0)")
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds to report on the card (5)")
     parser.add_argument("--steps", type=int, help=f"training steps ({pronoun.Recipe().n_steps})")
-    parser.add_argument(
-        "--out", type=Path, default=MODELS, help="the folder to write to (attention_core/models)"
-    )
+    parser.add_argument("--out", type=Path, default=MODELS, help="the folder to write to (attention_core/models)")
     options = parser.parse_args(arguments)
     if options.seeds < 1 or (options.steps is not None and options.steps < 1):
         parser.error("--seeds and --steps must be at least 1")
@@ -65,10 +61,13 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 def _taught(recipe: pronoun.Recipe, seed: int) -> tuple[TwoHop, Frame]:
     """A model trained from this seed, and the last frame of its training."""
     model = new_model(recipe, seed)
-    frames = train(
-        model, pronoun.batches(recipe, seed), n_steps=recipe.n_steps, learning_rate=recipe.learning_rate
-    )
-    for frame in frames:
+    for frame in train(
+        model,
+        pronoun.batches(recipe, seed),
+        n_steps=recipe.n_steps,
+        learning_rate=recipe.learning_rate,
+        score_decay=recipe.score_decay,
+    ):
         line = f"seed {seed}  step {frame.step:>5}/{frame.n_steps}  loss {frame.loss:.4f}  {frame.seconds:5.1f} s"
         print(f"\r{line}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
@@ -86,7 +85,7 @@ def _report(model: TwoHop, seed: int) -> dict[str, Any]:
     combinations, frames = (
         measure.accuracy(model, pronoun.held_out(kind, N_HELD_OUT)) for kind in ("combinations", "frames")
     )
-    report = {
+    report: dict[str, Any] = {
         "seed": seed,
         "held_out_combinations": {"two_way": combinations.two_way, "full": combinations.full},
         "held_out_frames": {"two_way": frames.two_way, "full": frames.full},
@@ -98,10 +97,7 @@ def _report(model: TwoHop, seed: int) -> dict[str, Any]:
         f"  new frames {frames.two_way:.1%} ({frames.full:.1%})  flips {report['flips_right']:.1%}"
     )
     for adjective, weights in report["headline"].items():
-        print(
-            f"   … too {adjective}: it → "
-            + "  ".join(f"{word} {weight:.3f}" for word, weight in weights.items())
-        )
+        print(f"   … too {adjective}: it → " + "  ".join(f"{word} {weight:.3f}" for word, weight in weights.items()))
     return report
 
 
@@ -109,7 +105,8 @@ def _training(recipe: pronoun.Recipe, seed: int, last: Frame) -> dict[str, Any]:
     return {
         "seed": seed,
         "steps": recipe.n_steps,
-        "optimiser": f"AdamW, learning rate {recipe.learning_rate:g} falling along a cosine, no weight decay",
+        "optimiser": f"AdamW, learning rate {recipe.learning_rate:g} falling along half a cosine, "
+        f"weight decay {recipe.score_decay:g} on W_Q and W_K only",
         "batch": recipe.batch,
         "seconds": round(last.seconds, 1),
         "final_loss": round(last.loss, 4),
@@ -122,9 +119,7 @@ def _write(folder: Path, model: TwoHop, described: dict[str, Any]) -> None:
     weights = save({name: tensor.detach().contiguous() for name, tensor in model.state_dict().items()})
     (folder / "pronoun.safetensors").write_bytes(weights)
     described["sha256"] = hashlib.sha256(weights).hexdigest()
-    (folder / "pronoun.json").write_text(
-        json.dumps(described, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-    )
+    (folder / "pronoun.json").write_text(json.dumps(described, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -98,8 +98,8 @@ def _how_it_is_built(model: TwoHop) -> dict[str, Text]:
                 "not read there. These copies and zeros are part of the construction; they were not learned."
             ),
             "zh": (
-                f"第 0 层把笔记 Δ 写在词向量 X 的旁边，而不是加到上面，所以第 1 层只有一个输入 [X | Δ]，每个词 {2 * wide} "
-                "个数。词和笔记用同一个 W_Q 读取，因此 W_Q 上下重复两遍：[X | Δ]·[W_Q; W_Q] = (X + Δ)·W_Q；"
+                f"第 0 层把笔记 Δ 写在词向量 X 的旁边，而不是加到上面，所以第 1 层只有一个输入 [X | Δ]，"
+                f"每个词 {2 * wide} 个数。词和笔记用同一个 W_Q 读取，因此 W_Q 上下重复两遍：[X | Δ]·[W_Q; W_Q] = (X + Δ)·W_Q；"
                 "键和值不读笔记，因此 W_K、W_V 的下半部分补零。这些重复和零是结构规定的，不是学出来的。"
             ),
         },
@@ -117,8 +117,9 @@ def _how_it_is_taught(recipe: pronoun.Recipe) -> dict[str, Text]:
                 "objects); either noun may come first, and either may be meant. The words of each class are dealt into "
                 f"{pronoun.N_GROUPS} groups, and words of one group never meet in training: “animal”, “street”, "
                 f"“tired” and “wide” are all of one group. {recipe.plain_share:.0%} of the sentences have no “it”. "
-                f"{recipe.unknown_share:.0%} of all words, important ones too, are hidden as [UNK]: if the noun that is "
-                "meant is hidden, the right answer is [UNK]; if the adjective is, nobody can tell, and it is “it”."
+                f"{recipe.unknown_share:.0%} of all words, important ones too, are hidden as [UNK]: if the noun "
+                "that is meant is hidden, the right answer is [UNK]; if the adjective is, nobody can tell, and the "
+                "right answer is “it”."
             ),
             "zh": (
                 f"{recipe.n_sentences:,} 个句子：{n_frames} 种含 it 的句式、{n_plain} 种不含 it 的句式，填入四类"
@@ -132,8 +133,8 @@ def _how_it_is_taught(recipe: pronoun.Recipe) -> dict[str, Text]:
         "objective": {
             "en": (
                 "At every word, say which word it stands for (cross-entropy); “it” counts "
-                f"{recipe.pronoun_weight:g} times as much as another word. Nothing in the objective mentions attention: "
-                "where to look was left to the training."
+                f"{recipe.pronoun_weight:g} times as much as another word. Nothing in the objective mentions "
+                "attention: where to look was left to the training."
             ),
             "zh": (
                 f"在每个词处回答“这个词指代哪个词”（交叉熵），it 处的权重是其他词的 {recipe.pronoun_weight:g} 倍。"
@@ -143,17 +144,19 @@ def _how_it_is_taught(recipe: pronoun.Recipe) -> dict[str, Text]:
         "regularisers": {
             "en": (
                 "Choices that shape the attention. "
-                f"W_Q and W_K start small (standard deviation {recipe.score_std:g}), so that weights grow only as far "
-                f"as they help. {recipe.neutral_share:.0%} of the sentences have an adjective that fits no noun "
-                "(“strange”): there “it” stands for itself, so the adjective has to be read. Keys and values of layer 1 "
+                f"W_Q and W_K start small (standard deviation {recipe.score_std:g}) and decay a little "
+                f"({recipe.score_decay:g}), so that scores grow only as far as they help. "
+                f"{recipe.neutral_share:.0%} of the sentences have an adjective that fits no noun (“strange”): there "
+                "“it” stands for itself, so layer 0 has to read the adjective. Keys and values of layer 1 "
                 "read words without notes, and its output is not added to the word, so an answer can only come from "
                 "where layer 1 looks. In training, sentences begin at a random place from 0 to "
                 f"{recipe.max_offset}; in use, at 0."
             ),
             "zh": (
-                f"以下选择影响了注意力的样子。W_Q、W_K 的初值很小（标准差 {recipe.score_std:g}），注意力权重只在有用时"
-                f"才变大。{recipe.neutral_share:.0%} 的句子用的是不偏向任何名词的形容词（如 strange），这时 it 指代"
-                "自己，所以模型必须去读形容词。第 1 层的键和值只读词、不读笔记，输出也不再加回词向量，答案只能来自第 1 "
+                f"以下选择影响了注意力的样子。W_Q、W_K 的初值很小（标准差 {recipe.score_std:g}），并带有轻微的权重衰减"
+                f"（{recipe.score_decay:g}），分数够用就不再变大，注意力权重因此不至于非 0 即 1。"
+                f"{recipe.neutral_share:.0%} 的句子用的是不偏向任何名词的形容词（如 strange），这时 it 指代"
+                "自己，所以第 0 层必须去读形容词。第 1 层的键和值只读词、不读笔记，输出也不再加回词向量，答案只能来自第 1 "
                 f"层所看的地方。训练时句子从第 0 到第 {recipe.max_offset} 位中的随机一位开始，使用时从第 0 位开始。"
             ),
         },
@@ -164,21 +167,24 @@ def _failures(figures: dict[str, Any], limits: Limits) -> Text:
     combinations, frames = figures["held_out_combinations"], figures["held_out_frames"]
     return {
         "en": (
-            f"Asked for one word out of all {len(pronoun.VOCABULARY)}, it is wrong in {1 - combinations['full']:.1%} of "
-            f"new word combinations and {1 - frames['full']:.1%} of new frames. If both nouns are of one class, it can "
-            f"only guess, and names the first in {limits.names_first_of_two:.0%}. With two riddles in one sentence, the "
-            f"first “it” is right in {limits.first_of_two_riddles:.0%}; when the sentence begins at place 32, in "
-            f"{limits.late_start:.0%}. If the noun that is meant is unknown, it says so in {limits.unknown_noun:.0%}; "
-            f"if the adjective is, in {limits.unknown_adjective:.0%}. It reads neither grammar nor verbs: “not”, “and”, "
-            "“because” make no difference to it."
+            f"Asked for one word out of all {len(pronoun.VOCABULARY)}, it is wrong in "
+            f"{1 - combinations['full']:.1%} of new word combinations and {1 - frames['full']:.1%} of new frames. "
+            "If both nouns are of one class, it cannot tell them apart, divides its attention, and names one of the "
+            f"two in {limits.one_of_two_alike:.0%}. If the adjective fits neither noun, it answers [UNK] in "
+            f"{limits.none_fits:.0%} and else some word. Two riddles in one sentence mix it up: the first “it” is "
+            f"right in {limits.first_of_two:.0%}. When the sentence begins at place 32, {limits.late_start:.0%} is "
+            f"right. If the noun that is meant is unknown, it says so in {limits.unknown_noun:.0%}; if the adjective "
+            f"is, in {limits.unknown_adjective:.0%}. Grammar does not matter to it: with “although” for “because” it "
+            f"answers the same in {limits.although:.0%}."
         ),
         "zh": (
-            f"在全部 {len(pronoun.VOCABULARY)} 个词里选一个作答时，没见过的词语搭配错 {1 - combinations['full']:.1%}，"
-            f"没见过的句式错 {1 - frames['full']:.1%}。两个名词属于同一类时它只能猜，有 "
-            f"{limits.names_first_of_two:.0%} 选第一个。一句里有两处谜题时，第一个 it 答对 "
-            f"{limits.first_of_two_riddles:.0%}；句子从第 32 位开始时答对 {limits.late_start:.0%}。被指的名词不认识时，"
-            f"它有 {limits.unknown_noun:.0%} 如实回答 [UNK]；形容词不认识时，有 {limits.unknown_adjective:.0%} "
-            "回答 it。它不懂语法，也不看动词：not、and、because 对它没有区别。"
+            f"在全部 {len(pronoun.VOCABULARY)} 个词里选一个作答时，没见过的词语搭配错 "
+            f"{1 - combinations['full']:.1%}，没见过的句式错 {1 - frames['full']:.1%}。两个名词属于同一类时它分不清，"
+            f"注意力一分为二，只有 {limits.one_of_two_alike:.0%} 的回答是其中之一。形容词跟两个名词都不搭时，"
+            f"{limits.none_fits:.0%} 回答 [UNK]，其余就乱答。一句里有两处谜题时它会混淆，第一个 it 只答对 "
+            f"{limits.first_of_two:.0%}。句子从第 32 位开始时答对 {limits.late_start:.0%}。被指的名词不认识时，"
+            f"{limits.unknown_noun:.0%} 会如实回答 [UNK]；形容词不认识时，{limits.unknown_adjective:.0%} 会回答 it。"
+            f"它不理会语法：把 because 换成 although，{limits.although:.0%} 的回答不变。"
         ),
     }
 
@@ -192,16 +198,14 @@ def _not_to_claim(figures: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
                 "That attention explains an answer: here it does lead to it, by construction; in general it need not.",
                 "That this pattern arises from any training: labels and regularisers were chosen so that it can.",
                 "That large models do the same, in the same place or in the same way.",
-                "That its weights are those printed in articles: “it” gives “animal” "
-                f"{tired['animal']:.2f} here, and {tired['it']:.2f} to itself.",
+                f"That its weights are those printed in articles: here “it” gives “animal” {tired['animal']:.2f}.",
             ],
             "zh": [
                 "不能说它懂英语：它只认识有限的词和句式。",
                 "不能说注意力就是答案的解释：在这里，由于结构的安排，答案确实来自所看之处；一般的模型未必如此。",
                 "不能说随便怎样训练都会出现这种图样：标签和约束是为了让它能够出现而选的。",
                 "不能说大模型也在同样的位置、以同样的方式做这件事。",
-                f"不能说它的权重就是文章里印的那些数：这里 it 对 animal 的注意力权重是 {tired['animal']:.2f}，"
-                f"对自己是 {tired['it']:.2f}。",
+                f"不能说它的权重就是文章里印的那些数：这里 it 对 animal 的注意力权重是 {tired['animal']:.2f}。",
             ],
         }
     }

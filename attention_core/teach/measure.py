@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor
+from jaxtyping import Float
 
 from attention_core.teach import pronoun
 from attention_core.teach.model import TwoHop
 from attention_core.teach.pronoun import (
     ADJECTIVES,
+    GROUP,
     NOUNS,
     NUMBER,
     PRONOUN,
     TRAINING_FRAMES,
+    UNKNOWN,
     VOCABULARY,
     Sentence,
 )
@@ -105,23 +108,17 @@ def flips(n: int, seed: int = 2) -> list[tuple[Sentence, Sentence]]:
     In every second pair the nouns have changed places: "The street wasn't crossed by the animal ..."
     """
     rng = np.random.default_rng(seed)
-    pairs = []
+    pairs: list[tuple[Sentence, Sentence]] = []
     while len(pairs) < n:
         frame = TRAINING_FRAMES[3 if len(pairs) % 2 else 0]
         first = pronoun.riddle(rng, (frame,), "combinations")
-        assert first.referent and first.other and first.adjective
-        fitting = ADJECTIVES[class_of(first.other)]
+        fitting = next(ADJECTIVES[kind] for kind, nouns in NOUNS.items() if first.other in nouns)
         adjective = fitting[int(rng.integers(len(fitting)))]
-        words = tuple(adjective if word == first.adjective else word for word in first.words)
-        if pronoun.allowed((first.referent, first.other, adjective), "combinations"):
-            targets = tuple(first.other if word == PRONOUN else word for word in words)
-            pairs.append((first, Sentence(words, targets, adjective, first.other, first.referent)))
+        if GROUP[adjective] == GROUP[str(first.other)]:
+            second = _swap(first, first.adjective, adjective)
+            targets = tuple(str(first.other) if word == PRONOUN else word for word in second.words)
+            pairs.append((first, Sentence(second.words, targets, adjective, first.other, first.referent)))
     return pairs
-
-
-def class_of(noun: str) -> pronoun.Class:
-    """The class that a noun belongs to."""
-    return next(kind for kind, nouns in NOUNS.items() if noun in nouns)
 
 
 def flips_right(model: TwoHop, pairs: list[tuple[Sentence, Sentence]]) -> float:
@@ -133,52 +130,65 @@ def flips_right(model: TwoHop, pairs: list[tuple[Sentence, Sentence]]) -> float:
 
 
 class Limits(NamedTuple):
-    """Shares of sentences of kinds that the model was not made for."""
+    """Shares of right or sensible answers to sentences that the model was not made for."""
 
-    names_first_of_two: float  # both nouns of one class: it settles for the first
-    first_of_two_riddles: float  # two riddles in one sentence: the first "it" is right
-    late_start: float  # the sentence begins at place 32
+    one_of_two_alike: float  # both nouns of one class: it names one of them
+    none_fits: float  # the adjective fits neither noun: it answers [UNK]
+    first_of_two: float  # two riddles in one sentence: the first "it" is right
+    late_start: float  # the sentence begins at place 32: right
+    although: float  # "although" for "because": the answer stays the same
     unknown_noun: float  # the noun that is meant is unknown: it answers [UNK]
     unknown_adjective: float  # the adjective is unknown: it answers "it"
 
 
 def limits(model: TwoHop, n: int = 1000, seed: int = 3) -> Limits:
     """Measure what the model gets wrong, or can only guess."""
-    riddles = [pronoun.riddle(np.random.default_rng(seed + i), TRAINING_FRAMES, "training") for i in range(n)]
-    joined = [
-        one._replace(
-            words=(*one.words[:-1], "and", *two.words), targets=(*one.targets[:-1], "and", *two.targets)
-        )
-        for one, two in zip(riddles, riddles[1:], strict=False)
-        if not {one.referent, one.other, one.adjective} & set(two.words)
-    ]
+    rng = np.random.default_rng(seed)
+    riddles = [pronoun.riddle(rng, TRAINING_FRAMES, "training") for _ in range(n)]
+    alike = [_swap(each, each.other, _neighbour(each.referent)) for each in riddles]
+    unfit = [_swap(each, each.adjective, _unfit_adjective(each)) for each in riddles]
+    joined = [_join(one, two) for one, two in pairwise(riddles) if not set(one.words) & set(two.words) & set(GROUP)]
+    because = [each for each in riddles if "because" in each.words]
+    although = [_swap(each, "because", "although") for each in because]
+    no_noun = [_swap(each, each.referent, UNKNOWN) for each in riddles]
+    no_adjective = [_swap(each, each.adjective, UNKNOWN) for each in riddles]
     return Limits(
-        names_first_of_two=_names_first(model, riddles),
-        first_of_two_riddles=accuracy(model, joined).full,
+        one_of_two_alike=_share(said(model, alike), [{each.referent, _neighbour(each.referent)} for each in riddles]),
+        none_fits=_share(said(model, unfit), [{UNKNOWN}] * n),
+        first_of_two=_share(said(model, joined), [{each.referent} for each in joined]),
         late_start=accuracy(model, riddles, offset=32).full,
-        unknown_noun=_answer_share(model, [hide(each, each.referent) for each in riddles], pronoun.UNKNOWN),
-        unknown_adjective=_answer_share(model, [hide(each, each.adjective) for each in riddles], PRONOUN),
+        although=_share(said(model, although), [{word} for word in said(model, because)]),
+        unknown_noun=_share(said(model, no_noun), [{UNKNOWN}] * n),
+        unknown_adjective=_share(said(model, no_adjective), [{PRONOUN}] * n),
     )
 
 
-def hide(sentence: Sentence, word: str | None) -> Sentence:
-    """The sentence with this word replaced by one that the model does not know."""
-    words = tuple(pronoun.UNKNOWN if each == word else each for each in sentence.words)
-    return sentence._replace(words=words)
+def said(model: TwoHop, sentences: list[Sentence]) -> list[str]:
+    """The model's answer at the (first) "it" of each sentence."""
+    return [VOCABULARY[number] for number in answers(model, sentences).logits.argmax(-1)]
 
 
-def _answer_share(model: TwoHop, sentences: list[Sentence], answer: str) -> float:
-    return float((answers(model, sentences).logits.argmax(-1) == NUMBER[answer]).mean())
+def _share(answers: list[str], right: Sequence[Container[str | None]]) -> float:
+    return float(np.mean([answer in accepted for answer, accepted in zip(answers, right, strict=True)]))
 
 
-def _names_first(model: TwoHop, riddles: list[Sentence]) -> float:
-    twins = []
-    for each in riddles:
-        assert each.referent and each.other
-        nouns = NOUNS[class_of(each.referent)]
-        twin = nouns[(nouns.index(each.referent) + 1) % len(nouns)]
-        words = tuple(twin if word == each.other else word for word in each.words)
-        twins.append(each._replace(words=words, other=twin))
-    corpus, logits = pronoun.encode(twins), answers(model, twins).logits
-    rows, first = np.arange(len(twins)), np.minimum(corpus.referent, corpus.other)
-    return float((logits.argmax(-1) == corpus.tokens[rows, first]).mean())
+def _swap(sentence: Sentence, old: str | None, new: str) -> Sentence:
+    return sentence._replace(words=tuple(new if word == old else word for word in sentence.words))
+
+
+def _join(one: Sentence, two: Sentence) -> Sentence:
+    return one._replace(words=(*one.words[:-1], "and", *two.words), targets=(*one.targets[:-1], "and", *two.targets))
+
+
+def _neighbour(noun: str | None) -> str:
+    """Another noun of the same class."""
+    nouns = next(nouns for nouns in NOUNS.values() if noun in nouns)
+    return nouns[(nouns.index(noun) + 1) % len(nouns)]
+
+
+def _unfit_adjective(sentence: Sentence) -> str:
+    """An adjective that fits neither noun."""
+    adjectives = [
+        words[0] for kind, words in ADJECTIVES.items() if not {sentence.referent, sentence.other} & set(NOUNS[kind])
+    ]
+    return adjectives[len(sentence.words) % len(adjectives)]

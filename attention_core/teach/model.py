@@ -68,17 +68,13 @@ class Attention(nn.Module):
 class TwoHop(nn.Module):
     """The whole model. Its parameters' names are the names of the tensors in the file."""
 
-    def __init__(
-        self, shape: Shape, *, embedding_std: float = 0.3, score_std: float = 0.1, seed: int = 0
-    ) -> None:
+    def __init__(self, shape: Shape, *, embedding_std: float = 0.3, score_std: float = 0.1, seed: int = 0) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
         value_std = 1 / math.sqrt(shape.d_model)
         self.shape = shape
         self.embedding = _normal((shape.n_words, shape.d_model), embedding_std, generator)
-        self.layers = nn.ModuleList(
-            Attention(shape, score_std, value_std, generator) for _ in range(shape.n_layers)
-        )
+        self.layers = nn.ModuleList(Attention(shape, score_std, value_std, generator) for _ in range(shape.n_layers))
         self.readout = _normal((shape.d_model, shape.n_words), value_std, generator)
 
     def forward(

@@ -31,16 +31,27 @@ UNKNOWN = "[UNK]"
 PRONOUN = "it"
 
 NOUNS: dict[Class, tuple[str, ...]] = {
-    "animate": tuple("animal dog cat horse bear rabbit fox donkey cow monkey".split()),
-    "place": tuple("street tunnel bridge river forest road cave field garden path".split()),
-    "food": tuple("bread cake soup meat cheese apple rice stew salad porridge".split()),
-    "thing": tuple("cart box barrel wagon truck sled basket crate boat suitcase".split()),
+    "animate": ("animal", "dog", "cat", "horse", "bear", "rabbit", "fox", "donkey", "cow", "monkey"),
+    "place": ("street", "tunnel", "bridge", "river", "forest", "road", "cave", "field", "garden", "path"),
+    "food": ("bread", "cake", "soup", "meat", "cheese", "apple", "rice", "stew", "salad", "porridge"),
+    "thing": ("cart", "box", "barrel", "wagon", "truck", "sled", "basket", "crate", "boat", "suitcase"),
 }
 ADJECTIVES: dict[Class, tuple[str, ...]] = {
-    "animate": tuple("tired scared sleepy weak hungry lazy shy sick thirsty nervous".split()),
-    "place": tuple("wide dark narrow deep crowded busy gloomy muddy steep noisy".split()),
-    "food": tuple("stale sweet salty raw spicy sour bitter greasy rotten bland".split()),
-    "thing": tuple("bulky fragile rusty heavy overloaded wobbly battered shaky creaky broken".split()),
+    "animate": ("tired", "scared", "sleepy", "weak", "hungry", "lazy", "shy", "sick", "thirsty", "nervous"),
+    "place": ("wide", "dark", "narrow", "deep", "crowded", "busy", "gloomy", "muddy", "steep", "noisy"),
+    "food": ("stale", "sweet", "salty", "raw", "spicy", "sour", "bitter", "greasy", "rotten", "bland"),
+    "thing": (
+        "bulky",
+        "fragile",
+        "rusty",
+        "heavy",
+        "overloaded",
+        "wobbly",
+        "battered",
+        "shaky",
+        "creaky",
+        "broken",
+    ),
 }
 NEUTRAL = ("strange", "odd", "ugly", "nice", "unusual")
 
@@ -119,6 +130,7 @@ class Recipe:
     learning_rate: float = 2e-2
     embedding_std: float = 0.3
     score_std: float = 0.1
+    score_decay: float = 0.05
     pronoun_weight: float = 5.0
     n_sentences: int = 30_000
     neutral_share: float = 0.15
@@ -159,9 +171,7 @@ def allowed(words: tuple[str, ...], split: Split) -> bool:
     return {"training": n_different == len(groups), "combinations": n_different == 1, "any": True}[split]
 
 
-def riddle(
-    rng: np.random.Generator, frames: tuple[str, ...], split: Split, neutral: bool = False
-) -> Sentence:
+def riddle(rng: np.random.Generator, frames: tuple[str, ...], split: Split, neutral: bool = False) -> Sentence:
     """A sentence with "it". Its adjective fits one of the two nouns, the first as often as the second.
 
     A neutral adjective fits neither: then "it" stands for itself.
@@ -210,9 +220,7 @@ def training_sentences(rng: np.random.Generator, recipe: Recipe) -> list[Sentenc
         draw = rng.random()
         if draw < recipe.plain_share:
             return plain(rng)
-        return riddle(
-            rng, TRAINING_FRAMES, "training", neutral=draw < recipe.plain_share + recipe.neutral_share
-        )
+        return riddle(rng, TRAINING_FRAMES, "training", neutral=draw < recipe.plain_share + recipe.neutral_share)
 
     return [sentence() for _ in range(recipe.n_sentences)]
 
@@ -220,8 +228,9 @@ def training_sentences(rng: np.random.Generator, recipe: Recipe) -> list[Sentenc
 def held_out(kind: Literal["combinations", "frames"], n: int, seed: int = 1) -> list[Sentence]:
     """Riddles never seen in training: word combinations in known frames, or frames with any words."""
     rng = np.random.default_rng(seed)
-    frames, split = (TRAINING_FRAMES, "combinations") if kind == "combinations" else (TEST_FRAMES, "any")
-    return [riddle(rng, frames, split) for _ in range(n)]
+    if kind == "combinations":
+        return [riddle(rng, TRAINING_FRAMES, "combinations") for _ in range(n)]
+    return [riddle(rng, TEST_FRAMES, "any") for _ in range(n)]
 
 
 def encode(sentences: list[Sentence]) -> Corpus:

@@ -53,13 +53,22 @@ def answer_loss(
 
 
 def train(
-    model: nn.Module, batches: Iterator[Batch], *, n_steps: int, learning_rate: float, every: int = 25
+    model: nn.Module,
+    batches: Iterator[Batch],
+    *,
+    n_steps: int,
+    learning_rate: float,
+    score_decay: float = 0.0,
+    every: int = 25,
 ) -> Iterator[Frame]:
     """Train `model` in place; yield a frame at the first step, every `every` steps and at the last one.
 
-    AdamW (Loshchilov & Hutter 2019) without weight decay, the learning rate falling along half a cosine.
+    AdamW (Loshchilov & Hutter 2019), the learning rate falling along half a cosine. Only W_Q and W_K decay, by
+    `score_decay`: scores then grow no larger than they need to, and attention stays readable.
     """
-    optimiser = torch.optim.AdamW(model.parameters(), lr=learning_rate, weight_decay=0.0)
+    scoring, others = _scoring_and_others(model)
+    groups = [{"params": scoring, "weight_decay": score_decay}, {"params": others, "weight_decay": 0.0}]
+    optimiser = torch.optim.AdamW(groups, lr=learning_rate)
     started = time.perf_counter()
     for step in range(1, n_steps + 1):
         rate = learning_rate * _cosine((step - 1) / n_steps)
@@ -77,6 +86,13 @@ def _step(model: nn.Module, optimiser: torch.optim.Optimizer, batch: Batch, rate
     loss.backward()
     optimiser.step()
     return loss.detach()
+
+
+def _scoring_and_others(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """The parameters that make the scores (every W_Q and W_K), and all others."""
+    scoring = {name for name, _ in model.named_parameters() if name.endswith(("w_q", "w_k"))}
+    named = list(model.named_parameters())
+    return [p for name, p in named if name in scoring], [p for name, p in named if name not in scoring]
 
 
 def _cosine(progress: float) -> float:

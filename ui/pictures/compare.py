@@ -24,9 +24,7 @@ def frame(first: ac.Trace, second: ac.Trace, selection: Selection, words: Words)
     header = {
         **parts.place(first, selection),
         "strings": words.section("compare"),
-        "sides": [
-            _side(trace, token) for trace, token in zip((first, second), askers, strict=True)
-        ],
+        "sides": [_side(trace, token) for trace, token in zip((first, second), askers, strict=True)],
         "pairs": pairs,
     }
     return pack(header, {"row_0": rows[0], "row_1": rows[1], "difference": difference(pairs, *rows)})

@@ -78,8 +78,7 @@ def _part(part: ac.LogitPart) -> dict[str, Any]:
         "logit": part.logit,
         "reads": part.is_read,
         "words": [
-            {"token": term.key, "head": term.head, "weight": term.weight, "logit": term.logit}
-            for term in part.terms
+            {"token": term.key, "head": term.head, "weight": term.weight, "logit": term.logit} for term in part.terms
         ],
     }
 

@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 def csv_of(trace: ac.Trace, selection: Selection) -> Callable[[], bytes]:
-    """Writes the head on screen when it is asked for: UTF-8 with a byte order mark, which spreadsheets need for Chinese."""
+    """Writes the head on screen when asked: UTF-8 with a byte order mark, which spreadsheets need for Chinese."""
     return lambda: write(trace, selection.layer, selection.head).encode("utf-8-sig", errors="replace")
 
 

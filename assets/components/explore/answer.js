@@ -60,14 +60,14 @@ function table(frame, strings) {
     Math.abs(logit - answer.logit) > NEGLIGIBLE ? el("span", { class: "bad", text: phrase(strings.sum_differs, { logit: exact(answer.logit) }) }) : null, "sum");
   const steps = [`exp(${fixed(answer.logit, 2)} − `, el("span", { text: fixed(answer.log_sum_exp, 2), title: exact(answer.log_sum_exp) }), ")"];
   const probability = el("b", { class: "figure", text: percent(answer.probability, 2), title: exact(answer.probability) });
-  const softmax = row("→ softmax", probability, [...steps, " ", el("span", { class: "quiet", text: strings.sum_softmax })], "sum");
+  const softmax = row("→ softmax", probability, [...steps, " · ", el("span", { class: "quiet", text: strings.sum_softmax })], "sum");
   return el("table", { class: "sum-table" }, el("tbody", {}, rows, sum, softmax));
 }
 
 export class AnswerPanel {
   /** calls: close() */
   constructor(calls) {
-    this.title = el("h3");
+    this.title = el("h2");
     this.body = el("div", { class: "panel-body" });
     this.close = el("button", { type: "button", class: "close", text: "×", onclick: () => calls.close() });
     this.node = el("section", { class: "panel", hidden: true }, el("div", { class: "panel-head" }, this.title, this.close), this.body);

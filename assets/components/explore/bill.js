@@ -2,13 +2,15 @@
 
 import { signedColour } from "../shared/colour.js";
 import { el, phrase, sentence } from "../shared/dom.js";
-import { exact, fixed, percent } from "../shared/numbers.js";
+import { exact, fixed, percent, scientific } from "../shared/numbers.js";
 import { named } from "../shared/words.js";
 
 const MOST_TERMS = 16;
 const LISTED_TERMS = 10;
 
 const figure = (value, digits, attributes = {}) => el("b", { class: "figure", text: fixed(value, digits), title: exact(value), ...attributes });
+/** A positive number that is never written as zero. */
+const small = (value) => el("b", { class: "figure", title: exact(value), text: value > 0 && value < 0.0005 ? scientific(value) : fixed(value, 3) });
 const op = (...content) => el("span", { class: "op" }, ...content);
 const stage = (node, name, role = "") => el("span", { class: `stage ${role}` }, node, el("small", { text: name }));
 
@@ -30,19 +32,22 @@ function strip(cells, theme, note) {
   return el("div", { class: "strip" }, nodes, note ? el("span", { class: "quiet strip-note", text: note }) : null);
 }
 
-const plus = (value) => (value < 0 ? fixed(value, 2) : `+${fixed(value, 2)}`);
+const plus = (value, digits) => (value < 0 ? fixed(value, digits) : `+${fixed(value, digits)}`);
+/** Five signs fit a cell: large numbers go with one decimal, all of a strip alike. */
+const digitsFor = (values) => (Math.max(...values.map(Math.abs)) >= 9.995 ? 1 : 2);
 
 /** q · k, one product per dimension; the small ones of a wide head in one sum. */
 function productLine(bill, names, strings, theme) {
   const shown = listed(bill.products);
+  const digits = digitsFor(bill.products);
   const cells = shown.map((d) => ({
     value: bill.products[d],
-    text: plus(bill.products[d]),
+    text: plus(bill.products[d], digits),
     title: `${d}: ${exact(bill.q[d])} × ${exact(bill.k[d])} = ${exact(bill.products[d])}`,
   }));
   const left = bill.products.length - shown.length;
   const rest = bill.products.reduce((sum, value, d) => (shown.includes(d) ? sum : sum + value), 0);
-  const note = left > 0 ? phrase(strings.bill_rest, { count: left, sum: plus(rest) }) : null;
+  const note = left > 0 ? phrase(strings.bill_rest, { count: left, sum: plus(rest, digits) }) : null;
   const product = [el("span", { class: "q" }, "q(", names.asker(), ")"), " · ", el("span", { class: "k" }, "k(", names.key(), ")"), " ="];
   return [el("p", { class: "dot" }, product), strip(cells, theme, note)];
 }
@@ -77,12 +82,13 @@ function flow(bill, strings) {
   }
   const shifted = el("span", { title: `${exact(scaled)} − ${exact(bill.row_max)}`, text: `${fixed(scaled, 2)} − ${fixed(bill.row_max, 2)}` });
   return el("div", { class: "flow" }, ...start,
-    op("→ exp(", shifted, ") ="), stage(figure(bill.exp, 3), strings.stage_exp), op("÷"),
+    op("→ exp(", shifted, ") ="), stage(small(bill.exp), strings.stage_exp), op("÷"),
     stage(figure(bill.row_sum, 3), strings.stage_row_sum), op("="), result);
 }
 
 function vector(values, theme, strings) {
-  const cells = values.slice(0, MOST_TERMS).map((value) => ({ value, text: fixed(value, 2), title: exact(value) }));
+  const digits = digitsFor(values);
+  const cells = values.slice(0, MOST_TERMS).map((value) => ({ value, text: fixed(value, digits), title: exact(value) }));
   const left = values.length - cells.length;
   return strip(cells, theme, left > 0 ? phrase(strings.vector_rest, { count: left }) : null);
 }
@@ -101,9 +107,9 @@ function handed(bill, names, strings, theme) {
 export class Bill {
   /** calls: walk() */
   constructor(calls) {
-    this.title = el("h3");
+    this.title = el("h2");
     this.body = el("div", { class: "bill-body" });
-    this.handsTitle = el("h3");
+    this.handsTitle = el("h2");
     this.hands = el("div", { class: "hands" });
     this.walk = el("button", { type: "button", class: "walk", onclick: () => calls.walk() });
     this.node = el("section", { class: "bill" }, this.title, this.body,

@@ -15,6 +15,7 @@ import { createStatement } from "./statement.js";
 const SHEETS = ["shared/ribbon.css", "shared/heatmap.css", "explore/explore.css"];
 const NOTHING = { token: null, key: null };
 const WIDE_HEAD = 28;
+const WIDE_ON_PROJECTOR = 12;
 
 class Explore {
   constructor(view) {
@@ -55,7 +56,7 @@ class Explore {
     this.lockHint = el("span");
     this.answerHint = el("span");
     const hints = el("p", { class: "lock-hint quiet" }, this.lockHint, this.answerHint);
-    this.heatTitle = el("h3");
+    this.heatTitle = el("h2");
     this.check = el("p", { class: "check" });
     const left = el("section", { class: "whole" }, this.heatTitle, this.heat.node);
     const right = el("div", { class: "detail" }, this.ranking.node, this.bill.node, this.check);
@@ -74,7 +75,7 @@ class Explore {
     const keys = frame.keys ?? frame.tokens;
     this.view.dataset.projector = frame.projector;
     this.view.dataset.direction = frame.direction;
-    this.columns.dataset.wide = keys.length > WIDE_HEAD;
+    this.columns.dataset.wide = keys.length > (frame.projector ? WIDE_ON_PROJECTOR : WIDE_HEAD);
     const model = { ...frame, keys, crossed: frame.keys !== null, theme, weights: arrays.weights, allowed: arrays.allowed, hasKeys: arrays.has_keys };
     this.heatTitle.replaceChildren(strings.heat_title, " ", el("span", { class: "quiet aside", text: strings.heat_aside }));
     this.ribbon.update(model);
@@ -139,17 +140,25 @@ class Explore {
   /** Chosen again, a cell is released. */
   choose(choice) {
     const next = same(choice, this.locked) ? NOTHING : choice;
+    if (next.token === null) this.panelOpen = false;
+    this.lock(next);
+  }
+
+  lock(next) {
     this.locked = next;
     this.preview = null;
-    if (next.token === null) this.panelOpen = false;
     this.pending = { ...next, at: Date.now() };
     this.show();
     this.send("choice", { token: next.token, key: next.key });
   }
 
   openAnswer(position) {
+    if (this.panelOpen && this.locked.token === position) {
+      this.closeAnswer();
+      return;
+    }
     this.panelOpen = true;
-    this.choose({ token: position, key: null, answer: true });
+    this.lock({ token: position, key: null });
   }
 
   closeAnswer() {

@@ -35,6 +35,7 @@ function dressItem(item, entry, frame, shown) {
   item.entry = entry;
   name.replaceChildren(named(others, entry.position));
   bar.style.width = `${Math.min(entry.weight, 1) * 100}%`;
+  bar.hidden = entry.weight === 0;
   figure.textContent = percent(entry.weight, 2);
   button.title = exact(entry.weight);
   button.classList.toggle("current", entry.position === shown.key);
@@ -55,10 +56,11 @@ export class Ranking {
   /** calls: preview(key), leave(), choose(key) */
   constructor(calls) {
     const at = (event) => event.target.closest("li")?.entry.position;
-    this.title = el("h3");
+    this.title = el("h2");
     this.list = el("ol", { class: "ranks" });
     this.rest = el("p", { class: "rest quiet" });
-    this.node = el("section", { class: "ranking" }, this.title, this.list, this.rest);
+    this.node = el("section", { class: "ranking" }, this.title,
+      el("div", { class: "ranking-room" }, this.list, this.rest));
     this.list.addEventListener("click", (event) => at(event) !== undefined && calls.choose(at(event)));
     this.list.addEventListener("pointerover", (event) => at(event) !== undefined && event.pointerType !== "touch" && calls.preview(at(event)));
     this.list.addEventListener("focusin", (event) => at(event) !== undefined && calls.preview(at(event)));
@@ -69,8 +71,7 @@ export class Ranking {
     const [own, others] = sides(frame);
     const { strings, direction } = frame;
     this.node.dataset.direction = direction;
-    // The room stays the same whatever is chosen.
-    this.list.style.minHeight = `calc(var(--rank) * ${Math.min(LISTED, others.length)})`;
+    this.node.style.setProperty("--listed", Math.min(LISTED, others.length));
     if (shown.token === null) {
       this.title.textContent = strings[`ranking_idle_${direction}`];
       this.list.replaceChildren();

@@ -39,6 +39,7 @@ export const same = (one, other) => one?.token === other?.token && one?.key === 
 /** { token, key }, with the partner filled in that an open choice stands for. */
 export function completed(frame, choice) {
   if (choice.token === null || choice.key !== null) return choice;
+  if (frame.direction === "asks" && !hasKeys(frame, choice.token)) return choice;
   const bill = billChoice(frame);
   return { token: choice.token, key: bill?.token === choice.token ? bill.key : strongest(frame, choice.token) };
 }

@@ -39,6 +39,7 @@ export function createStatement() {
       said.replaceChildren(...sentence(templateOf(frame, shown, row, column), partsOf(frame, row, column)));
       said.classList.toggle("idle", shown.token === null);
       hint.textContent = frame.hint ?? "";
+      hint.title = frame.hint ?? "";
     },
   };
 }

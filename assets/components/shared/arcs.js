@@ -57,7 +57,8 @@ function place(arc, room, taken) {
   for (const t of inline) {
     const [x, y] = pointAt(arc.points, t);
     const lift = room.crossed ? 0 : arc.thickness / 2 + h * 0.45;
-    const box = { x: x - w / 2, y: y - lift - h / 2, w, h };
+    const aside = room.crossed ? arc.thickness / 2 + 2 : -w / 2;
+    const box = { x: x + aside, y: y - lift - h / 2, w, h };
     const inside = box.x >= 0 && box.x + w <= room.width && box.y >= -1 && box.y + h <= room.height;
     if (inside && taken.every((other) => other.arc === arc || apart(box, other))) return box;
   }

@@ -1,9 +1,9 @@
 // A head as a grid: rows ask, columns answer, one fixed scale from 0 to 1. Positions, never texts, are the axes.
 
 import { weightColour, weightGradient } from "./colour.js";
-import { el, phrase, word } from "./dom.js";
+import { el, sentence, word } from "./dom.js";
 import { exact, percent } from "./numbers.js";
-import { fillTo, named, repeated, spoken, upright } from "./words.js";
+import { fillTo, named, repeated, single, upright } from "./words.js";
 
 const LABEL_LIMIT = 7.5;
 const cellName = (weight, strings, state) => (state === "open" ? percent(weight, 2) : strings[`cell_${state}`]);
@@ -35,7 +35,7 @@ export class Heatmap {
     this.blank = el("div", { class: "blank-rows" });
     this.frame = el("div", { class: "heat-frame" }, this.grid, ...this.lights, this.blank);
     this.legend = makeLegend();
-    this.readout = el("div", { class: "readout", role: "status" });
+    this.readout = el("div", { class: "readout" });
     this.node = el("div", { class: "heat" }, el("div", { class: "heat-scroll" }, this.frame),
       el("div", { class: "heat-foot" }, this.readout, this.legend));
     this.listen();
@@ -64,6 +64,7 @@ export class Heatmap {
   /** model: { tokens, keys, weights, allowed, hasKeys, strings, theme } */
   update(model) {
     this.model = model;
+    this.shown = null;
     const { rows, cols } = model.weights;
     this.build(rows, cols);
     this.grid.setAttribute("aria-label", model.strings.heat_name);
@@ -71,7 +72,6 @@ export class Heatmap {
     this.grid.setAttribute("aria-colcount", cols + 1);
     this.head.firstElementChild.setAttribute("aria-label", model.strings.heat_corner);
     this.labels();
-    this.paint();
     this.legend.firstElementChild.style.background = `linear-gradient(to right, ${weightGradient(model.theme)})`;
     this.legend.setAttribute("aria-label", model.strings.legend_name);
     this.layout();
@@ -99,6 +99,7 @@ export class Heatmap {
     this.rowLabels.forEach((label, i) => label.replaceChildren(named(tokens, i)));
     this.columnLabels.forEach((label, j) => {
       label.classList.toggle("upright", upright(keys[j].shown));
+      label.classList.toggle("single", single(keys[j].shown) && !repeated(keys).has(j));
       const place = repeated(keys).has(j) ? el("span", { class: "place", text: j }) : null;
       label.title = keys[j].shown;
       label.replaceChildren(el("span", { class: "turned" }, word(keys[j].shown), place ?? ""));
@@ -111,30 +112,42 @@ export class Heatmap {
     return allowed && !allowed.at(i, j) ? "masked" : "open";
   }
 
+  /** Cells are written to only where something changed: 64 words are 4096 of them. */
   paint() {
-    const { weights, strings, theme } = this.model;
+    const { weights, theme } = this.model;
+    const language = this.model.strings.cell_masked;
     this.cells.forEach((row, i) => {
       const values = weights.row(i);
       row.forEach((cell, j) => {
-        const weight = values[j];
         const state = this.stateOf(i, j);
-        cell.className = `cell ${state}`;
-        const { fill, ink } = weightColour(weight, theme);
-        cell.style.cssText = state === "open" ? `background-color:${fill};color:${ink}` : "";
-        cell.textContent = state === "masked" ? "·" : weight >= 0.005 ? Math.round(weight * 100) : "";
-        cell.setAttribute("aria-label", cellName(weight, strings, state));
+        const key = `${values[j]} ${state} ${theme} ${this.figures} ${language}`;
+        if (cell.painted === key) return;
+        cell.painted = key;
+        this.paintCell(cell, values[j], state);
       });
     });
   }
 
-  /** The size of a cell from the room that there is. */
+  paintCell(cell, weight, state) {
+    const name = `cell ${state}`;
+    if (cell.className !== name) cell.className = name;
+    const { fill, ink } = state === "open" ? weightColour(weight, this.model.theme) : { fill: "", ink: "" };
+    cell.style.backgroundColor = fill;
+    cell.style.color = ink;
+    const figure = this.figures && weight >= 0.005 ? String(Math.round(weight * 100)) : "";
+    const text = state === "masked" ? "·" : figure;
+    if (cell.textContent !== text) cell.textContent = text;
+    cell.setAttribute("aria-label", cellName(weight, this.model.strings, state));
+  }
+
+  /** The size of a cell from the room that there is; measured before the cells are written to, which is cheap. */
   layout() {
     const size = parseFloat(getComputedStyle(this.node).fontSize);
     const { rows, cols } = this.model.weights;
     const pen = document.createElement("canvas").getContext("2d");
     pen.font = `${size * 0.85}px ${getComputedStyle(this.node).fontFamily}`;
     const wide = (tokens) => Math.max(...tokens.map((token) => pen.measureText(token.shown).width)) + size * 1.1;
-    const label = Math.min(wide(this.model.tokens), size * LABEL_LIMIT, this.node.clientWidth * 0.3);
+    const label = Math.min(wide(this.model.tokens), size * LABEL_LIMIT, this.node.clientWidth * 0.24);
     const head = Math.min(wide(this.model.keys), size * 6.5);
     const room = (this.node.clientWidth - label - 2) / cols;
     const projector = this.node.closest("[data-projector='true']") !== null;
@@ -145,8 +158,9 @@ export class Heatmap {
     const style = { "--cell": `${this.cell}px`, "--label": `${this.label}px`, "--top": `${this.top}px`, "--figure": `${Math.min(size * (projector ? 0.9 : 0.72), this.cell * 0.5)}px` };
     for (const [name, value] of Object.entries(style)) this.frame.style.setProperty(name, value);
     this.frame.style.width = `${this.label + cols * this.cell}px`;
-    this.frame.dataset.figures = this.cell >= size * 1.3;
+    this.figures = this.cell >= size * 1.3;
     this.frame.dataset.fine = this.cell < size * 1.1;
+    this.paint();
     this.blankRows(rows, cols);
     if (this.shown) this.show(this.shown);
   }
@@ -189,18 +203,22 @@ export class Heatmap {
 
   read(row, column) {
     const { strings, tokens, keys, weights } = this.model;
-    const known = row !== null && column !== null;
-    const state = known ? this.stateOf(row, column) : "open";
-    const parts = known ? { asker: spoken(tokens, row), key: spoken(keys, column), weight: exact(weights.at(row, column)) } : {};
-    const text = known ? phrase(strings[state === "open" ? "readout" : `readout_${state}`], parts) : strings.readout_none;
-    if (this.readout.textContent !== text) this.readout.textContent = text;
+    const blank = row !== null && this.stateOf(row, 0) === "nokeys";
+    const known = blank || (row !== null && column !== null);
+    const state = blank ? "nokeys" : known ? this.stateOf(row, column) : "open";
+    const parts = blank ? { asker: named(tokens, row, "q") }
+      : known ? { asker: named(tokens, row, "q"), key: named(keys, column, "k"), weight: exact(weights.at(row, column)) } : {};
+    const template = known ? strings[state === "open" ? "readout" : `readout_${state}`] : strings.readout_none;
+    this.readout.replaceChildren(...sentence(template, parts));
   }
 
   settle(row, column) {
     const before = this.cells[this.home[0]]?.[this.home[1]];
-    before?.removeAttribute("tabindex");
+    const now = this.cells[row][column];
+    // A cell that keeps its place keeps its tabindex: taking it away, even for a moment, would drop the focus.
+    if (before !== now) before?.removeAttribute("tabindex");
     this.home = [row, column];
-    this.cells[row][column].setAttribute("tabindex", "0");
+    now.setAttribute("tabindex", "0");
   }
 
   press(event) {

@@ -34,7 +34,7 @@ export class ScrollGroup {
 /**
  * spec: { key, name, tone, axes, meaning, values, stage, scale, scaleAt?(i, j), rowLabels, colLabels, strings, label,
  *   address?(i, j) → [stage, i, j], kind?(i, j) → "value" | "forbidden" | "nokeys", lead?, trail?, foot?, minCell?,
- *   mostRows?, bare?, sideways?, tallHead?, groups?: [ScrollGroup], choose?(i, j, "click" | "move"), hover?(place | null) }
+ *   mostRows?, bare?, sideways?, tallHead?, brief?, groups?: [ScrollGroup], choose?(i, j, "click" | "move"), hover?(place | null) }
  */
 export class MatrixView {
   constructor(spec) {
@@ -48,7 +48,8 @@ export class MatrixView {
     this.bands = el("div", { "aria-hidden": "true" });
     this.sheet = el("div", { class: "matrix-sheet" }, this.grid, this.bands);
     this.frame = el("div", { class: "matrix-frame" }, this.sheet);
-    this.node = el("div", { class: `matrix ${spec.class ?? ""}`, "data-matrix": spec.key });
+    this.head = el("div");
+    this.node = el("div", { class: `matrix ${spec.class ?? ""}`, "data-matrix": spec.key }, this.head, this.frame);
     this.listen();
     this.change({});
   }
@@ -66,7 +67,10 @@ export class MatrixView {
     if (spec.minCell) node.style.setProperty("--min-cell", `${spec.minCell}em`);
     this.sheet.style.setProperty("--rows", rows + (spec.foot ? 1 : 0));
     this.sheet.style.setProperty("--cols", cols);
-    node.replaceChildren(caption(spec, this.range), this.frame);
+    // The frame stays where it is: taking it out would lose its focus and its scroll position.
+    const head = caption(spec, this.range);
+    this.head.replaceWith(head);
+    this.head = head;
     this.render();
   }
 
@@ -80,7 +84,12 @@ export class MatrixView {
       const cell = event.target.closest?.("[data-row]");
       return cell ? [Number(cell.dataset.row), Number(cell.dataset.col)] : null;
     };
-    this.grid.addEventListener("click", (event) => place(event) && this.spec.choose(...place(event), "click"));
+    this.grid.addEventListener("click", (event) => {
+      const at = place(event);
+      if (at === null) return;
+      this.cursor = at;
+      this.spec.choose(...at, "click");
+    });
     this.grid.addEventListener("pointerover", (event) => event.pointerType === "mouse" && this.spec.hover?.(place(event)));
     this.grid.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && this.spec.hover?.(null));
   }
@@ -202,12 +211,13 @@ export class MatrixView {
     cell?.setAttribute("tabindex", "0");
   }
 
-  /** Scroll inside the frame only, so far that the cell is clear of the sticky labels. */
+  /** Scroll inside the frame only, so far that the cell is clear of the sticky labels; null leaves an axis alone. */
   reveal(i, j) {
     const size = this.grid.querySelector("[data-row]")?.getBoundingClientRect();
     const corner = this.grid.querySelector(".label")?.getBoundingClientRect();
     if (!size?.width) return;
     const along = (axis, at, extent, offset, room) => {
+      if (at === null) return;
       const start = at * extent;
       if (start < this.frame[axis]) this.frame[axis] = start;
       else if (start + extent + offset > this.frame[axis] + room) this.frame[axis] = start + extent + offset - room;

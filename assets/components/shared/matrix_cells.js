@@ -6,13 +6,15 @@ import { reachOf } from "./attention.js";
 
 /** How signed values are written and painted: one scale per matrix, as wide as its largest absolute value. */
 export function signedScale(values, theme, { digits = 1, reach = reachOf(values) } = {}) {
+  // One decimal; more where the whole matrix is so small that one would read as zeros.
+  if (reach > 0 && reach < 0.5) digits = Math.min(4, Math.max(digits, 1 - Math.floor(Math.log10(reach))));
   const whole = Math.max(1, Math.floor(Math.log10(Math.max(reach, 1))) + 1);
   return {
     format: (value) => fixed(value, digits),
     paint: (value) => signedColour(value, reach, theme),
     // A full stop is half as wide as a digit; a minus as wide as one.
     chars: whole + digits + 1.5,
-    legend: { gradient: signedGradient(theme), from: fixed(-reach, 1), to: fixed(reach, 1) },
+    legend: { gradient: signedGradient(theme), from: fixed(-reach, digits), to: fixed(reach, digits) },
   };
 }
 
@@ -20,11 +22,15 @@ export function signedScale(values, theme, { digits = 1, reach = reachOf(values)
 export function weightScale(theme) {
   return {
     format: (value) => (value > 0 && value < 0.005 ? "<1" : String(Math.round(value * 100))),
-    paint: (value) => weightColour(value, theme),
+    // What is nearly nothing is written quietly, so that the row's answer stands out.
+    paint: (value) => (value < 0.005 ? { ...weightColour(value, theme), ink: "var(--quiet)" } : weightColour(value, theme)),
     chars: 3,
     legend: { gradient: weightGradient(theme), from: "0", to: "1" },
   };
 }
+
+/** A number that is only written, not painted. */
+export const plainScale = (format) => ({ format, paint: () => ({ fill: "", ink: "" }) });
 
 /** The attributes that tell a number's place and full value, for tests and for hover. */
 export function valueAttributes(stage, i, j, value) {
@@ -67,6 +73,7 @@ export function extraCell(kind, part, ...where) {
 
 export function labelNode(label) {
   const style = [label.special ? "special" : "", label.unknown ? "unknown" : ""].join(" ").trim();
+  if (label.node) return label.node.cloneNode(true);
   return word(label.text, { class: style || null });
 }
 
@@ -97,10 +104,12 @@ export function legend({ gradient, from, to }) {
 
 /** Two lines over the matrix: its name, shape and axes; what it means and the range of its colours. */
 export function caption(spec, range) {
+  const second = [spec.meaning ? el("span", { class: "matrix-meaning", text: spec.meaning, title: spec.meaning }) : null, range,
+    spec.scale.legend ? legend(spec.scale.legend) : null];
   return el("div", { class: "matrix-caption" },
     el("div", {}, el("span", { class: `matrix-name ${spec.tone ?? ""}` }, spec.name),
       el("span", { class: "matrix-shape", text: `${spec.values.rows} × ${spec.values.cols}` }),
-      el("span", { class: "matrix-axes", text: spec.axes, title: spec.axes })),
-    el("div", {}, spec.meaning ? el("span", { class: "matrix-meaning", text: spec.meaning, title: spec.meaning }) : null, range,
-      spec.scale.legend ? legend(spec.scale.legend) : null));
+      el("span", { class: "matrix-axes", text: spec.axes, title: spec.axes }),
+      spec.brief ? range : null),
+    spec.brief ? null : el("div", {}, second));
 }

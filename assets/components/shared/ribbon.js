@@ -15,7 +15,7 @@ function makeUnit() {
   const share = el("span", { class: "share" });
   const under = el("span", { class: "under", "aria-hidden": "true" }, position, share);
   const answer = el("button", { class: "answer", type: "button", tabindex: "-1" });
-  const unit = el("li", { class: "unit" }, chip, under, answer);
+  const unit = el("div", { class: "unit" }, chip, under, answer);
   unit.parts = { chip, position, share, answer };
   return unit;
 }
@@ -47,7 +47,7 @@ class Line {
   constructor(side, ribbon) {
     this.side = side;
     this.home = 0;
-    this.node = el("ul", { class: `line ${side}`, role: "toolbar" });
+    this.node = el("div", { class: `line ${side}`, role: "toolbar" });
     for (const name of ["pointerover", "focusin", "click", "keydown"]) {
       this.node.addEventListener(name, (event) => ribbon.hear(name, event, this));
     }
@@ -88,6 +88,7 @@ export class Ribbon {
   /** model: { tokens, keys, crossed, answers, strings, theme, direction, weights } */
   update(model) {
     this.model = model;
+    this.shown = null;
     this.node.dataset.crossed = model.crossed;
     this.node.dataset.direction = model.direction;
     this.askers.fill(model.tokens, model);
@@ -123,9 +124,9 @@ export class Ribbon {
   spread(lines) {
     const size = parseFloat(getComputedStyle(this.node).fontSize);
     for (const { node, units } of lines) {
-      if (this.node.dataset.fit !== "roomy" || units.length < 2) continue;
+      if (this.node.dataset.fit === "wrap" || units.length < 2) continue;
       const free = this.node.clientWidth - units.reduce((sum, unit) => sum + unit.offsetWidth, 0);
-      node.style.gap = `${Math.max(Math.min(free / (units.length - 1) - 0.5, size * 1.7), size * 0.7)}px`;
+      node.style.gap = `${Math.max(Math.min(free / (units.length - 1) - 0.5, size * 1.7), 0)}px`;
     }
   }
 
@@ -137,7 +138,7 @@ export class Ribbon {
     const values = shown.token === null ? null : this.valuesOf(shown.token);
     this.clear();
     if (values !== null) this.shade(this.lineOf(other), values, direction, shown);
-    this.mark(this.lineOf(own), shown, direction);
+    this.mark(this.lineOf(own), shown);
     if (this.node.dataset.fit === "wrap") return;
     this.arcs.draw(values === null ? this.idleArcs(own) : this.arcsOf(shown.token, values), this.room);
   }

@@ -22,15 +22,28 @@ export function named(tokens, position, role = "") {
   return el("span", { class: `name ${role}`, title: text }, word(text), place);
 }
 
-/** The same as text, for names that are read aloud and for titles; isolated against right-to-left neighbours. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
+
+/** The same as text, for names that are read aloud and for titles; right-to-left words do not turn their neighbours. */
 export function spoken(tokens, position) {
   const place = repeated(tokens).has(position) ? [...String(position)].map((c) => DIGITS[c]).join("") : "";
-  return `\u2068${tokens[position].shown}\u2069${place}`;
+  return `${isolated(tokens[position].shown)}${place}`;
 }
 
 /** Scripts and pictures that stand upright when a label runs downwards. */
 export function upright(text) {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}]/u.test(text);
+}
+
+const segments = typeof Intl.Segmenter === "function" ? new Intl.Segmenter() : null;
+
+/** One sign only (a letter, a full stop, one emoji however it is put together). */
+export function single(text) {
+  if (segments === null) return [...text].length <= 1;
+  const signs = segments.segment(text)[Symbol.iterator]();
+  signs.next();
+  return signs.next().done;
 }
 
 /** Make `parent` hold exactly `count` children; those that stay keep their focus and their motion. */

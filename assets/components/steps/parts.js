@@ -14,6 +14,9 @@ export function tokenLabels(tokens) {
   });
 }
 
+/** "note 15" → "n15", its full name on hover: column heads are as narrow as their numbers. */
+export const shortLabel = (name) => ({ text: name.replace(/^(\S)\S*\s+(\d+)$/, "$1$2"), title: name });
+
 export const countLabels = (count) => Array.from({ length: count }, (_, c) => ({ text: String(c) }));
 
 /** Matrices that stand over each other share their cells' width. */
@@ -41,7 +44,13 @@ export function symbols() {
 
 /** A translated sentence as a paragraph; parts may be nodes or texts. */
 export function paragraph(template, parts = {}, attributes = {}) {
-  return el("p", attributes, sentence(template, { ...symbols(), ...parts }));
+  return el("p", attributes, told(template, parts));
+}
+
+/** The same without the paragraph. A part that a sentence uses twice stands there twice. */
+export function told(template, parts = {}) {
+  const pieces = sentence(template, { ...symbols(), ...parts });
+  return pieces.map((piece) => (piece instanceof Node ? piece.cloneNode(true) : piece));
 }
 
 /** The words at the chosen place, coloured by their role. */

@@ -1,11 +1,11 @@
 // Step 1, project: X times W_Q, W_K, W_V, laid out as the product that it is. X stands to the left, the three
 // matrices above, the three results in the corner; the bill under them adds up one number of one result.
-import { el, phrase, sentence } from "../shared/dom.js";
+import { el, phrase } from "../shared/dom.js";
 import { exact, fixed } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
 import { signedScale } from "../shared/matrix_cells.js";
 import { tabulate, total } from "../shared/attention.js";
-import { aligned, countLabels, matrix, number, paragraph, roles } from "./parts.js";
+import { aligned, countLabels, matrix, number, paragraph, roles, shortLabel } from "./parts.js";
 
 const PARTS = ["q", "k", "v"];
 const NAMES = { q: "Q", k: "K", v: "V" };
@@ -36,7 +36,7 @@ function weightSpec(ctx, part, scale, groups) {
     key: `w_${part}`, name: weightName(part), plain: `W_${NAMES[part]}`, tone: part, stage: `w_${part}`, scale, groups, values,
     axes: strings.axes_x_dim, meaning: strings[`mean_w_${part}`], class: "weights-of",
     rowLabels: names.map((text) => ({ text })), colLabels: countLabels(values.cols),
-    mostRows: 12, bare: part !== "q" && !arrays.x_key,
+    mostRows: 11, bare: part !== "q" && !arrays.x_key,
     pick: (_, c) => ({ part, dim: c }),
   };
 }
@@ -48,7 +48,7 @@ function inputSpec(ctx, name, groups) {
   return {
     key: name, name: crossed ? ["X", el("sub", { text: "K, V" })] : ["X"], plain: "X", stage: "x", values: arrays[name], groups,
     axes: strings.axes_token_x, meaning: crossed ? strings.mean_x_key : strings.mean_x, scale: signedScale(arrays[name], ctx.theme),
-    rowLabels: crossed ? ctx.keys : ctx.queries, colLabels: columns.map((text) => ({ text: text.match(/\d+$/)?.[0] ?? text, title: text })),
+    rowLabels: crossed ? ctx.keys : ctx.queries, colLabels: columns.map(shortLabel),
     pick: (i) => {
       if (crossed) return ctx.place.part === "q" ? { part: "k", key: i } : { key: i };
       if (arrays.x_key) return { part: "q", query: i };
@@ -74,6 +74,10 @@ function column(ctx, part, groups) {
     below: matrix(ctx, resultSpec(ctx, part, below, [sideways, part === "q" ? groups.rows : groups.keyRows])),
   };
 }
+
+const columnName = ({ part, dim }) => ({
+  text: `W_${NAMES[part]} [·, ${dim}]`, node: el("span", { class: part }, weightName(part), ` [·, ${dim}]`),
+});
 
 /** The terms of one number: row of X, column of W, their products. */
 function billOf(ctx, place) {
@@ -103,8 +107,8 @@ function billParts(ctx, place) {
     bill,
     spec: {
       values: bill.values, address: bill.address, scale: scales[2], scaleAt: (r) => scales[r],
-      rowLabels: [{ text: phrase(strings.bill_x, { token: asked }) }, { text: `W${NAMES[place.part]} [·, ${place.dim}]` }, { text: strings.product }],
-      colLabels: names.map((text) => ({ text })), label: phrase(strings.project_bill_label, { part: place.part, token: asked, dim: place.dim }),
+      rowLabels: [{ text: phrase(strings.bill_x, { token: asked }) }, columnName(place), { text: strings.product }],
+      colLabels: names.map(shortLabel), label: phrase(strings.project_bill_label, { part: place.part, token: asked, dim: place.dim }),
     },
   };
 }
@@ -174,11 +178,12 @@ export function project(ctx) {
   const columns = Object.fromEntries(PARTS.map((part) => [part, column(ctx, part, groups)]));
   const buttons = toggles(ctx);
   const totals = el("div", { class: "totals", "aria-live": "polite" });
-  const corner = [buttons, totals, header.x_note ? el("p", { class: "quiet small", text: header.x_note }) : null];
+  const corner = [paragraph(strings.lead_project), buttons, totals, header.x_note ? el("p", { class: "quiet small", text: header.x_note }) : null];
   const blocks = layout(ctx, columns, groups, corner);
   const start = billParts(ctx, ctx.place);
-  const bill = matrix(ctx, { key: "bill", name: [strings.bill], plain: strings.bill, axes: strings.axes_bill, stage: "products", class: "bill-matrix", ...start.spec });
-  const node = el("div", {}, blocks, bill.node);
+  const bill = matrix(ctx, { key: "bill", name: [strings.bill], plain: strings.bill, axes: strings.axes_bill, stage: "products", class: "bill-matrix", brief: true, ...start.spec });
+  blocks.at(-1).append(el("div", { class: "area bill-area" }, bill.node));
+  const node = el("div", {}, blocks);
   const update = (place) => {
     const { bill: sums, spec } = billParts(ctx, place);
     bill.change(spec);

@@ -1,10 +1,10 @@
 // Step 2, score: Kᵀ stands above the scores, so that its columns are theirs; Q to their left, so that its rows are theirs.
-import { el, phrase, sentence } from "../shared/dom.js";
+import { el, phrase } from "../shared/dom.js";
 import { fixed } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
 import { signedScale } from "../shared/matrix_cells.js";
 import { terms, total, transpose } from "../shared/attention.js";
-import { aligned, billBox, countLabels, crowded, fillTable, matrix, number, paragraph, roles } from "./parts.js";
+import { aligned, billBox, countLabels, crowded, fillTable, matrix, number, paragraph, roles, told } from "./parts.js";
 
 const two = (value) => fixed(value, 2);
 
@@ -39,7 +39,7 @@ function fillBill(ctx, table, place) {
   const scale = { ...signedScale({ data: products }, theme), format: two };
   const score = total(products);
   const { asker, key } = roles(ctx, place);
-  const named = (symbol, who) => el("span", { class: symbol }, symbol, "(", who, ")");
+  const named = (symbol, who) => el("span", { class: symbol, title: who.textContent }, symbol, "(", who, ")");
   fillTable(table, {
     caption: strings.score_bill_label,
     heads: [strings.dimension, named("q", asker), named("k", key), strings.product],
@@ -71,7 +71,8 @@ function largestTerm(ctx, { products, score }, place) {
   if (score === 0) return [ctx.strings.score_zero];
   // The largest of the terms that pull the same way as the sum; there always is one.
   const dim = products.reduce((best, value, c) => (value * score > 0 && (best < 0 || Math.abs(value) > Math.abs(products[best])) ? c : best), -1);
-  return sentence(ctx.strings.largest_term, {
+  const cancels = Math.abs(products[dim]) > 1.5 * Math.abs(score);
+  return told(cancels ? ctx.strings.largest_term_cancels : ctx.strings.largest_term, {
     dim: String(dim),
     product: number(products[dim], fixed(products[dim]), ["products", place.query, dim]),
     score: number(score, fixed(score), ["score", place.query, place.key], { class: "number strong" }),
@@ -84,13 +85,13 @@ export function score(ctx) {
   const title = el("h3");
   const story = el("p", { "aria-live": "polite" });
   const node = el("div", { class: "product scoring" },
-    el("div", { class: "area corner" }, paragraph(ctx.strings.read_score, {}, { class: "small quiet" })),
+    el("div", { class: "area corner" }, paragraph(ctx.strings.lead_score), paragraph(ctx.strings.read_score, {}, { class: "quiet small" })),
     el("div", { class: "area above" }, k.node), el("div", { class: "area left" }, q.node), el("div", { class: "area below" }, scores.node),
     el("div", { class: "area side" }, title, bill.node, story, el("p", { class: "quiet", text: nextScale(ctx) })));
   const update = (place) => {
     const { query, key, dim } = place;
     const sums = fillBill(ctx, bill.table, place);
-    title.replaceChildren(...sentence(ctx.strings.bill_title, roles(ctx, place)));
+    title.replaceChildren(...told(ctx.strings.bill_title, roles(ctx, place)));
     story.replaceChildren(...largestTerm(ctx, sums, place));
     q.light({ rows: [[query, "q"]], cols: [], cell: null, cursor: [query, dim] });
     k.light({ rows: [], cols: [[key, "k"]], cell: null, cursor: [dim, key] });

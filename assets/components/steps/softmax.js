@@ -1,9 +1,9 @@
 // Step 3, scale and softmax: the scaled scores beside the weights, and the chosen row's way from one to the other.
-import { el, sentence, word } from "../shared/dom.js";
+import { el, word } from "../shared/dom.js";
 import { fixed, percent } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
-import { signedScale, weightScale } from "../shared/matrix_cells.js";
-import { billBox, crowded, fillTable, matrix, number, paragraph, roles } from "./parts.js";
+import { plainScale, signedScale, weightScale } from "../shared/matrix_cells.js";
+import { billBox, crowded, fillTable, matrix, number, paragraph, roles, told } from "./parts.js";
 
 const two = (value) => fixed(value, 2);
 
@@ -26,7 +26,7 @@ function matrices(ctx) {
   const masks = ctx.arrays.allowed !== undefined;
   const kind = kindOf(ctx);
   const shared = {
-    groups, kind, sideways: crowded(ctx.keys), minCell: ctx.keys.length <= 16 ? 3.1 : 0, axes: strings.axes_query_key,
+    groups, kind, sideways: crowded(ctx.keys), minCell: ctx.keys.length <= 16 ? 3.2 : 0, axes: strings.axes_query_key,
     rowLabels: ctx.queries, colLabels: ctx.keys, pick: (i, j) => ({ query: i, key: j }),
   };
   const scaled = matrix(ctx, {
@@ -34,7 +34,7 @@ function matrices(ctx) {
     values: stages.masked, stage: "scaled", address: (i, j) => [kind(i, j) === "value" ? "scaled" : "masked", i, j],
     scale: signedScale(stages.scaled, theme), meaning: masks ? strings.mean_masked : strings.mean_scaled,
   });
-  const sums = { ...weightScale(theme), format: two };
+  const sums = plainScale(two);
   const weights = matrix(ctx, {
     ...shared, key: "weights", name: [strings.stage_weights], plain: strings.stage_weights, values: stages.weights, stage: "weights",
     scale: weightScale(theme), meaning: strings.mean_weights,
@@ -83,10 +83,10 @@ function fillRow(ctx, table, place) {
 function story(ctx, place) {
   const { strings, stages } = ctx;
   const { query: i, key: j } = place;
-  if (!ctx.hasKeys(i)) return sentence(strings.row_without_keys, roles(ctx, place));
-  if (kindOf(ctx)(i, j) === "forbidden") return sentence(strings.cell_forbidden, roles(ctx, place));
+  if (!ctx.hasKeys(i)) return told(strings.row_without_keys, roles(ctx, place));
+  if (kindOf(ctx)(i, j) === "forbidden") return told(strings.cell_forbidden, roles(ctx, place));
   const max = stages.rowMax.at(i, 0);
-  return sentence(strings.softmax_story, {
+  return told(strings.softmax_story, {
     ...roles(ctx, place),
     scaled: number(stages.scaled.at(i, j), two(stages.scaled.at(i, j)), ["scaled", i, j]),
     max: number(max, two(max), ["row_max", i, 0]),
@@ -100,15 +100,15 @@ export function softmax(ctx) {
   const { scaled, weights } = matrices(ctx);
   const row = billBox(ctx.strings.row_table_label);
   const title = el("h3");
-  const told = el("p", { "aria-live": "polite" });
+  const words = el("p", { "aria-live": "polite" });
   const node = el("div", { class: "softmax" },
-    el("div", { class: "side-by-side" }, scaled.node, weights.node),
+    paragraph(ctx.strings.lead_softmax, {}, { class: "lead-words" }), el("div", { class: "side-by-side" }, scaled.node, weights.node),
     el("div", { class: "row-story" }, el("div", { class: "row-table" }, title, row.node),
-      el("div", { class: "row-words" }, told, paragraph(ctx.strings.read_softmax, {}, { class: "quiet" }))));
+      el("div", { class: "row-words" }, words, paragraph(ctx.strings.read_softmax, {}, { class: "quiet" }))));
   const update = (place) => {
     fillRow(ctx, row.table, place);
-    title.replaceChildren(...sentence(ctx.strings.row_title, roles(ctx, place)));
-    told.replaceChildren(...story(ctx, place));
+    title.replaceChildren(...told(ctx.strings.row_title, roles(ctx, place)));
+    words.replaceChildren(...story(ctx, place));
     const lights = { rows: [[place.query, "q"]], cols: [[place.key, "k"]], cell: [place.query, place.key] };
     scaled.light(lights);
     weights.light(lights);

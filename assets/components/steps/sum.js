@@ -1,12 +1,12 @@
 // Step 4, weighted sum: weights to the left, V above, output in the corner; in the last corner the bill of the chosen row,
 // whose lines lie beside the lines of V. Then: what the layer does with the output.
-import { el, phrase, sentence, word } from "../shared/dom.js";
+import { el, word } from "../shared/dom.js";
 import { fixed, percent } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
 import { signedScale, weightScale } from "../shared/matrix_cells.js";
 import { product, reachOf, tabulate } from "../shared/attention.js";
 import { Matrix } from "../shared/frame.js";
-import { aligned, countLabels, crowded, matrix, number, paragraph, roles } from "./parts.js";
+import { aligned, countLabels, crowded, matrix, number, paragraph, roles, told } from "./parts.js";
 import { kindOf } from "./softmax.js";
 
 /** One line per word: weight × v; the foot adds them up to the output row. */
@@ -55,9 +55,9 @@ function matrices(ctx) {
 
 function story(ctx, place) {
   const { strings, stages } = ctx;
-  if (!ctx.hasKeys(place.query)) return sentence(strings.row_without_keys, roles(ctx, place));
+  if (!ctx.hasKeys(place.query)) return told(strings.row_without_keys, roles(ctx, place));
   const weight = stages.weights.at(place.query, place.key);
-  return sentence(strings.sum_story, {
+  return told(strings.sum_story, {
     ...roles(ctx, place), weight: number(weight, percent(weight, 2), ["weights", place.query, place.key], { class: "number strong" }),
   });
 }
@@ -65,9 +65,9 @@ function story(ctx, place) {
 function answerNode(ctx, place) {
   const answer = ctx.header.then.answer?.[place.query];
   if (!answer) return null;
-  return el("p", { class: "answer" }, sentence(ctx.strings.answer, {
+  return el("p", { class: "answer" }, told(ctx.strings.answer, {
     ...roles(ctx, place), answer: word(answer.word, { class: "o strong" }),
-    probability: el("span", { class: "number strong", text: percent(answer.probability), "data-value": String(answer.probability), "data-stage": "answer" }),
+    probability: number(answer.probability, percent(answer.probability), ["answer", place.query, 0], { class: "number strong" }),
   }));
 }
 
@@ -90,7 +90,6 @@ function thenMatrices(ctx) {
     key: "written", name: [strings.then_adds], plain: strings.then_adds, tone: "o", stage: "written", values: rowsOf(ctx.place.query), scale: below, groups: [across],
     address: (r, c) => [rows[r][0], ctx.shown.query, c], axes: "", rowLabels: rows.map(([, , text]) => ({ text })), colLabels: countLabels(width), class: "wide-labels",
   });
-  if (w) w.node.classList.add("wide-labels");
   return { nodes: [w?.node, written.node], update: (place) => written.change({ values: rowsOf(place.query) }) };
 }
 
@@ -98,11 +97,11 @@ function strip(ctx) {
   const { then } = ctx.header;
   const adds = thenMatrices(ctx);
   const answer = el("div");
-  const node = el("section", { class: "then", "aria-label": ctx.strings.then_title },
-    el("div", { class: "then-words" }, el("h3", { text: ctx.strings.then_title }), el("ol", {}, then.sentences.map((text) => el("li", { text }))), answer),
-    adds ? el("div", { class: "then-sums" }, adds.nodes) : null);
+  const words = el("section", { class: "then-words", "aria-label": ctx.strings.then_title },
+    el("h3", { text: ctx.strings.then_title }), el("ol", {}, then.sentences.map((text) => el("li", { text }))), answer);
   return {
-    node,
+    words,
+    sums: adds ? el("div", { class: "then-sums" }, adds.nodes) : null,
     update: (place) => {
       adds?.update(place);
       answer.replaceChildren(...[answerNode(ctx, place)].filter(Boolean));
@@ -112,17 +111,17 @@ function strip(ctx) {
 
 export function sum(ctx) {
   const { views, scales } = matrices(ctx);
-  const told = el("p", { "aria-live": "polite" });
+  const words = el("p", { "aria-live": "polite" });
   const after = strip(ctx);
   const areas = { corner: "bill", above: "v", left: "weights", below: "output" };
-  const node = el("div", {},
+  const node = el("div", {}, paragraph(ctx.strings.lead_sum, {}, { class: "lead-words" }),
     el("div", { class: "product summing" }, Object.entries(areas).map(([area, key]) => el("div", { class: `area ${area}` }, views[key].node)),
-      el("div", { class: "area side" }, told, paragraph(ctx.strings.read_sum, {}, { class: "quiet" }))),
-    after.node);
+      el("div", { class: "area side" }, words, paragraph(ctx.strings.read_sum, {}, { class: "quiet" }), after.words)),
+    after.sums);
   const update = (place) => {
     const { query, key, dim } = place;
-    views.bill.change({ ...billSpec(ctx, place, scales), name: sentence(ctx.strings.sum_bill_title, roles(ctx, place)) });
-    told.replaceChildren(...story(ctx, place));
+    views.bill.change({ ...billSpec(ctx, place, scales), name: told(ctx.strings.sum_bill_title, roles(ctx, place)) });
+    words.replaceChildren(...story(ctx, place));
     after.update(place);
     views.bill.light({ rows: [[key, "k"]], cols: [], cell: null, cursor: [key, dim] });
     views.v.light({ rows: [[key, "k"]], cols: [], cell: null, cursor: [key, dim] });

@@ -1,0 +1,83 @@
+"""The app as a user runs it, and Chromium as a user looks at it: for browser tests, pictures and benchmarks."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 30_000  # Milliseconds that a busy machine may take before a wait counts as failed.
+
+TIRED = "The animal didn't cross the street because it was too tired."
+WIDE = "The animal didn't cross the street because it was too wide."
+
+
+@contextmanager
+def server(script: Path = ROOT / "app.py") -> Iterator[str]:
+    """The app on a free port of this machine; yields its address. Ended by its own process id."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    options = ["--server.port", str(port), "--server.address", "127.0.0.1"]
+    process = subprocess.Popen(command + options, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_until_up(address, process)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def wait_until_up(address: str, process: subprocess.Popen) -> None:
+    for _ in range(600):
+        if process.poll() is not None:
+            raise RuntimeError(process.stdout.read().decode())
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.05)
+    raise TimeoutError("the server did not come up within 30 s")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def open_page(page: Page, address: str, path: str = "", fields: Mapping[str, object] | None = None) -> None:
+    """Open a page of the app and wait until its picture is drawn."""
+    page.goto(f"{address}/{path}" + (f"?{urlencode(fields)}" if fields else ""))
+    wait_drawn(page, path or "explore")
+
+
+def wait_drawn(page: Page, picture: str = "explore") -> None:
+    """Until Streamlit is at rest and the picture has drawn a frame."""
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENCE)
+    page.wait_for_selector(f".st-key-{picture} .view[data-revision]", timeout=PATIENCE)
