@@ -12,14 +12,14 @@ controls.sentence(words)
 with st.container(horizontal=True, vertical_alignment="center", key="examples"):
     controls.example_pills(words)
     controls.compare_switch(words)
-notes_line = st.container(key="notes")
+notes_line = st.container()
 if selection.current().is_compared:
     controls.sentence(words, key="second", label="controls.second")
 
-with st.container(horizontal=True, vertical_alignment="bottom", key="choices"):
+with st.container(horizontal=True, vertical_alignment="center", key="choices"):
     model = controls.model_choice(words)
     controls.direction(words)
-    tools = st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right", key="tools")
+    tools = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right", key="tools")
 
 with notes_line:
     trace = controls.traced(words)

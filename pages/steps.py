@@ -8,10 +8,10 @@ from ui.pictures import steps, table
 words = translations.words(selection.current().lang)
 
 controls.sentence(words)
-notes_line = st.container(key="notes")
-with st.container(horizontal=True, vertical_alignment="bottom", key="choices"):
+notes_line = st.container()
+with st.container(horizontal=True, vertical_alignment="center", key="choices"):
     model = controls.model_choice(words)
-    tools = st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="right", key="tools")
+    tools = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right", key="tools")
 
 with notes_line:
     trace = controls.traced(words)

@@ -105,7 +105,6 @@ def traced(words: Words) -> ac.Trace | None:
         notes.show_error(error, words)
         return None
     selection.fit_tokens(trace)
-    notes.show_unknown(trace, words)
     return trace
 
 

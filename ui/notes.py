@@ -10,8 +10,6 @@ import attention_core as ac
 from ui import selection
 from ui.translations import Words
 
-MAX_SHOWN = 12  # Unknown words named one by one; the rest are counted.
-
 
 def literal(text: str) -> str:
     """`text` as Markdown code, where nothing in it is markup: no link, formula, colour, icon or picture."""
@@ -43,15 +41,3 @@ def show_address_notes(words: Words) -> None:
     """Say which parts of the opened address could not be used, and that something else is shown instead."""
     for note in selection.notes():
         st.info(words("notes.address", field=words(f"notes.field_{note.field}"), value=literal(note.value)))
-
-
-def show_unknown(trace: ac.Trace, words: Words) -> None:
-    """Name the words that the model does not know and what it did with them."""
-    unknown = list(dict.fromkeys(token.text for token in trace.tokens if token.is_unknown))
-    if not unknown:
-        return
-    named = " ".join(literal(word) for word in unknown[:MAX_SHOWN])
-    if len(unknown) > MAX_SHOWN:
-        named += " " + words("notes.and_more", n=len(unknown) - MAX_SHOWN)
-    stand_in = literal(trace.card.details["unknown"])
-    st.markdown(words("notes.unknown", model=literal(trace.card.name), words=named, stand_in=stand_in))

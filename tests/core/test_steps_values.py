@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import attention_core as ac
 
+ROOT = Path(__file__).resolve().parents[2]
 Shape = tuple[int, ...]
 GIVEN: dict[str, Shape] = {"q": (3, 5), "k": (7, 5), "v": (7, 2), "allowed": (3, 7), "bias": (3, 7)}
 
@@ -157,7 +159,8 @@ for call in CALLS:
 
 
 def run_checked(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", CHECKED + code], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", CHECKED + code]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 def test_annotations_hold_while_everything_runs() -> None:

@@ -272,4 +272,4 @@ def test_the_trace_names_its_stack_and_its_method(tired: ac.Trace) -> None:
     assert tired.stacks == {"self": tired.layers}
     assert [(layer.index, layer.kind, layer.bias) for layer in tired.layers] == [(0, "self", None), (1, "self", None)]
     assert all(layer.scale == 1 / math.sqrt(8) for layer in tired.layers)
-    assert plain.REFERENCE == tired.check().reference
+    assert tired.check().reference == plain.REFERENCE

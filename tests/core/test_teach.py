@@ -5,6 +5,7 @@ import inspect
 import json
 from itertools import combinations, islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -129,6 +130,21 @@ class TestData:
 class TestTraining:
     def test_the_loss_is_given_answers_and_targets_only(self):
         assert list(inspect.signature(answer_loss).parameters) == ["logits", "targets", "weight"]
+
+    def test_a_model_that_keeps_its_attention_to_itself_trains_to_the_same_bits(self):
+        class AnswersOnly(torch.nn.Module):
+            def __init__(self, inner):
+                super().__init__()
+                self.inner = inner
+
+            def forward(self, *batch):
+                return SimpleNamespace(logits=self.inner(*batch).logits)
+
+        model = AnswersOnly(new_model(RECIPE, 0))
+        recipe = {"learning_rate": RECIPE.learning_rate, "score_decay": RECIPE.score_decay}
+        assert len(list(train(model, pronoun.batches(RECIPE, 0), n_steps=3, every=1, **recipe))) == 3
+        for name, tensor in taught(3).state_dict().items():
+            assert torch.equal(tensor, model.inner.state_dict()[name])
 
     def test_the_loss_is_the_weighted_mean_surprise(self):
         logits = torch.log(torch.tensor([[[0.5, 0.25, 0.25], [0.2, 0.2, 0.6], [0.1, 0.1, 0.8]]]))

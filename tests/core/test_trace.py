@@ -1,4 +1,4 @@
-"""A trace's layers, and the check that holds a trace against the model: it must not pass a number that is not the model's."""
+"""A trace's layers, and the check of a trace: it passes no number that is not the model's own."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
         "bill": _bill(head, parts.cell(head, selection)),
         "check": parts.check_sentence(trace, words),
         "hint": _hint(trace.text, words),
+        "notice": parts.notice(trace, words),
     }
     return pack(header, {"weights": head.weights, **parts.masks(head)})
 

@@ -11,16 +11,15 @@ import attention_core as ac
 from ui.selection import Selection
 from ui.translations import Words
 
+MAX_NAMED = 6  # Unknown words named one by one; the rest are counted.
+
 
 def tokens(trace: ac.Trace) -> list[dict[str, Any]]:
+    """The tokens as they are shown; a flag is sent only where it is up."""
     return [
-        {
-            "text": token.text,
-            "shown": token.text,
-            "special": token.is_special,
-            "unknown": token.is_unknown,
-            "id": token.id,
-        }
+        {"shown": token.text}
+        | ({"special": True} if token.is_special else {})
+        | ({"unknown": True} if token.is_unknown else {})
         for token in trace.tokens
     ]
 
@@ -66,6 +65,17 @@ def place(trace: ac.Trace, selection: Selection) -> Mapping[str, Any]:
     }
 
 
+def notice(trace: ac.Trace, words: Words) -> str | None:
+    """Which words the model does not know and what it did with them; None where it knows them all."""
+    unknown = list(dict.fromkeys(token.text for token in trace.tokens if token.is_unknown))
+    if not unknown:
+        return None
+    named = words("notes.join").join(words("notes.quoted", word=word) for word in unknown[:MAX_NAMED])
+    if len(unknown) > MAX_NAMED:
+        named += " " + words("notes.and_more", n=len(unknown) - MAX_NAMED)
+    return words("notes.unknown", model=trace.card.name, words=named, stand_in=trace.card.details["unknown"])
+
+
 def check_sentence(trace: ac.Trace, words: Words) -> dict[str, Any]:
     """The check of the trace as one line that names what was compared with what."""
     checked = trace.check()
@@ -75,7 +85,6 @@ def check_sentence(trace: ac.Trace, words: Words) -> dict[str, Any]:
             f"check.{checked.reference.replace('-', '_')}",
             difference=scientific(checked.largest_difference),
             rows=checked.n_rows,
-            row_sum=scientific(checked.row_sum_error),
         ),
     }
 

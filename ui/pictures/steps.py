@@ -32,6 +32,7 @@ def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
         "x_columns": _columns(trace, selection, words),
         "x_key_columns": None,
         "x_note": _input_note(trace, selection, words),
+        "notice": parts.notice(trace, words),
         "missing": words("steps.no_input") if head.x is None else None,
         "then": _then(trace, selection, words),
     }

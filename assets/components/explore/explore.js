@@ -81,7 +81,8 @@ class Explore {
     this.ribbon.update(model);
     this.heat.update(model);
     this.bill.update(frame, theme);
-    this.answerHint.textContent = frame.answers ? strings.hint_answers : "";
+    this.answerHint.textContent = frame.notice ?? (frame.answers ? strings.hint_answers : "");
+    this.answerHint.classList.toggle("notice", frame.notice !== null);
     this.check.className = `check ${frame.check.passed ? "passed" : "failed"}`;
     this.check.textContent = `${frame.check.passed ? "✓" : "✗"} ${frame.check.sentence}`;
     this.show();

@@ -70,7 +70,7 @@ export class Heatmap {
     this.grid.setAttribute("aria-label", model.strings.heat_name);
     this.grid.setAttribute("aria-rowcount", rows + 1);
     this.grid.setAttribute("aria-colcount", cols + 1);
-    this.head.firstElementChild.setAttribute("aria-label", model.strings.heat_corner);
+    this.head.firstElementChild.replaceChildren(el("span", { class: "unseen", text: model.strings.heat_corner }));
     this.labels();
     this.legend.firstElementChild.style.background = `linear-gradient(to right, ${weightGradient(model.theme)})`;
     this.legend.setAttribute("aria-label", model.strings.legend_name);

@@ -35,8 +35,8 @@ function dressUnit(unit, tokens, position, model) {
   unit.dataset.position = position;
   chip.dataset.position = position;
   chip.replaceChildren(word(token.shown));
-  chip.classList.toggle("special", token.special);
-  chip.classList.toggle("unknown", token.unknown);
+  chip.classList.toggle("special", Boolean(token.special));
+  chip.classList.toggle("unknown", Boolean(token.unknown));
   chip.title = token.unknown ? phrase(model.strings.unknown_word, { word: token.shown }) : token.shown;
   chip.setAttribute("aria-label", phrase(model.strings.chip_name, { word: spoken(tokens, position), position }));
   unit.parts.position.textContent = position;
@@ -139,7 +139,10 @@ export class Ribbon {
     this.clear();
     if (values !== null) this.shade(this.lineOf(other), values, direction, shown);
     this.mark(this.lineOf(own), shown);
-    if (this.node.dataset.fit === "wrap") return;
+    if (this.node.dataset.fit === "wrap") {
+      this.arcs.draw([], this.room);
+      return;
+    }
     this.arcs.draw(values === null ? this.idleArcs(own) : this.arcsOf(shown.token, values), this.room);
   }
 

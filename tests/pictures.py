@@ -1,0 +1,69 @@
+"""Screenshots from the running app: every page in both languages, both themes and two widths, and the README's pictures.
+
+    python -m tests.pictures                the README's pictures, to docs/
+    python -m tests.pictures --all FOLDER   every page × language × theme × width, whole pages, to FOLDER
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+from playwright.sync_api import Browser
+
+from tests.running import ROOT, TIRED, WIDE, chromium, open_page, server
+
+WIDTHS = {1400: 950, 390: 844}
+SETTLED = 900  # Milliseconds after which nothing moves any more.
+README = {
+    "explore": ("explore", {"text": TIRED, "lang": "en"}, "light"),
+    "explore-zh-dark": ("explore", {"text": WIDE, "lang": "zh"}, "dark"),
+    "steps": ("steps", {"text": TIRED, "lang": "en", "step": "score"}, "light"),
+    "compare": ("explore", {"text": TIRED, "second": WIDE, "compare": 1, "lang": "en"}, "light"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", type=Path, metavar="FOLDER")
+    folder = parser.parse_args().all
+    with server() as address, chromium() as browser:
+        if folder is None:
+            readme(browser, address, ROOT / "docs")
+        else:
+            everything(browser, address, folder)
+
+
+def readme(browser: Browser, address: str, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for name, (page, fields, theme) in README.items():
+        shoot(browser, address, page, fields, theme, 1400, folder / f"{name}.png", whole=False)
+
+
+def everything(browser: Browser, address: str, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = [("explore", "explore", {}), ("compare", "explore", {"compare": 1})]
+    pages += [(f"steps-{step}", "steps", {"step": step}) for step in ("project", "score", "softmax", "sum")]
+    for (name, page, fields), theme, lang, width in product(pages, ("light", "dark"), ("en", "zh"), WIDTHS):
+        path = folder / f"{name}-{lang}-{theme}-{width}.png"
+        shoot(browser, address, page, {**fields, "text": TIRED, "lang": lang}, theme, width, path, whole=True)
+
+
+def shoot(
+    browser: Browser, address: str, page: str, fields: dict, theme: str, width: int, path: Path, *, whole: bool
+) -> None:
+    tab = browser.new_page(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=theme)
+    open_page(tab, address, page, fields)
+    tab.wait_for_timeout(SETTLED)
+    if whole:  # Streamlit scrolls inside the page, so the window must be as high as what it holds.
+        height = tab.evaluate("document.querySelector('.stMainBlockContainer').scrollHeight")
+        tab.set_viewport_size({"width": width, "height": max(WIDTHS[width], height + 20)})
+        tab.wait_for_timeout(300)
+    tab.screenshot(path=path)
+    tab.close()
+    print(path)
+
+
+if __name__ == "__main__":
+    main()
