@@ -30,8 +30,9 @@ def sentence(words: Words, *, key: str = "text", label: str = "controls.sentence
 
 def example_pills(words: Words) -> None:
     """One button per example; the one on screen is lit."""
+    buttons = {example.id: example for example in examples.with_buttons()}
     shown = examples.of_text(selection.current().text)
-    selection.mark("example", None if shown is None else shown.id)
+    selection.mark("example", shown.id if shown is not None and shown.id in buttons else None)
 
     def on_change() -> None:
         chosen = selection.widget("example")
@@ -40,9 +41,9 @@ def example_pills(words: Words) -> None:
 
     st.pills(
         words("controls.examples"),
-        [example.id for example in examples.all_examples()],
+        list(buttons),
         key="example",
-        format_func=lambda name: examples.by_id(name).label[words.language],
+        format_func=lambda name: buttons[name].label[words.language],
         on_change=on_change,
         label_visibility="collapsed",
     )

@@ -16,14 +16,15 @@ class Example:
 
     Attributes:
         id: its name in the file and in code.
-        text: the sentence; label: what its button says, by language.
+        text: the sentence.
+        label: what its button says, by language; None where it has no button.
         flip: the id of the same sentence with one word changed, or None.
         changed: the word in which it differs from its flip, or None.
     """
 
     id: str
     text: str
-    label: Mapping[str, str]
+    label: Mapping[str, str] | None
     flip: str | None
     changed: str | None
 
@@ -31,7 +32,11 @@ class Example:
 @cache
 def all_examples() -> tuple[Example, ...]:
     entries = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["example"]
-    return tuple(Example(e["id"], e["text"], e["label"], e.get("flip"), e.get("changed")) for e in entries)
+    return tuple(Example(e["id"], e["text"], e.get("label"), e.get("flip"), e.get("changed")) for e in entries)
+
+
+def with_buttons() -> tuple[Example, ...]:
+    return tuple(example for example in all_examples() if example.label is not None)
 
 
 def first() -> Example:

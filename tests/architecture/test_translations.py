@@ -68,7 +68,7 @@ export const other = (spec) => spec.strings[spec.kind(1, 2)];
 """
 FILES = {
     "ui/page.py": PYTHON,
-    "pages/empty.py": "",
+    "ui/main.py": 'PAGE_NAMES = ("explore", "steps")',
     "assets/components/explore/explore.js": SCRIPT,
     "assets/components/shared/other.js": SHARED,
     **{f"assets/i18n/{language}.toml": TOML for language in LANGUAGES},
@@ -107,6 +107,7 @@ PAGE, EXPLORE, OTHER = "ui/page.py", "assets/components/explore/explore.js", "as
         (PAGE, "notes.field_{note}", "notes.fields_{note}", f"{PAGE} asks for notes.fields_*, which is not there"),
         (PAGE, "notes.field_{note}", "notes.{note}", f"{PAGE} asks for notes.*, which is not there"),
         (PAGE, 'words(f"nav.{name}")', 'words("nav.explore")', "nav.steps is never used"),
+        ("ui/main.py", '"steps"', '"step"', "ui/page.py asks for nav.step, which is not there"),
         (PAGE, ", name=name", "", f"{PAGE} leaves ['name'] of notes.field_lang unfilled"),
         (EXPLORE, "frame.strings.walk", "frame.strings.run", "explore.walk is never used"),
         (EXPLORE, "frame.strings.walk", "frame.strings.run", f"{EXPLORE} asks for run, which is not there"),

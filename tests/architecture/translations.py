@@ -1,7 +1,7 @@
 """Where the app's sentences are used: every key of assets/i18n must be asked for, every one asked for must be there.
 
 Python asks with words("section.key"), words(f"section.{part}") or a default like label="section.key". A picture gets a
-whole section, words.section("explore"), and its JavaScript asks with strings.key, strings["key"], strings[`key_${part}`].
+whole section, words.section("explore"), and its JavaScript asks with strings.key, strings["key"], strings[`k_${part}`].
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pathlib import Path
 LANGUAGES = ("en", "zh")
 Sections = Mapping[str, Mapping[str, str]]
 
-# Templates whose fixed part is the section alone would fit all of its keys: here is what stands in their gap.
+# A template whose fixed part is the section alone would fit all of its keys: here is which tuple fills its gap.
 # Those with a longer fixed part ("notes.field_…") fit the keys that begin so.
 VALUES = {
-    "nav.*": ("explore", "steps"),
-    "controls.*": ("asks", "answers"),
-    "check.*": ("plain_forward",),
-    "card.*": ("architecture", "data", "objective", "regularisers", "structural_zeros", "failures"),
+    "nav.*": ("ui/main.py", "PAGE_NAMES"),
+    "controls.*": ("ui/selection.py", "LOOKS"),
+    "card.*": ("ui/card.py", "TEXTS"),
 }
+KNOWN_VALUES = {"check.*": ("plain_forward",)}  # The references of attention_core, with _ for -.
 FILES = (".py", ".js", ".css", ".toml", ".html", ".json")  # "steps.py" is a file, not a key.
 
 
@@ -84,9 +84,19 @@ def asked_by_python(root: Path, sections: Sections) -> Iterator[Asked]:
         elif is_call_of_words(node) and isinstance(node.args[0], ast.JoinedStr):
             pieces = node.args[0].values
             pattern = "".join(piece.value if isinstance(piece, ast.Constant) else "*" for piece in pieces)
-            for each in [pattern.replace("*", value) for value in VALUES.get(pattern, ("*",))]:
+            for each in [pattern.replace("*", value) for value in values(root, pattern)]:
                 is_open = each.split(".")[1] == "*"  # Not in VALUES: it would use up the whole section.
                 yield name, each, [] if is_open else fitting(each, known)
+
+
+def values(root: Path, pattern: str) -> tuple[str, ...]:
+    """What stands in the gap of a pattern; * for anything."""
+    if pattern not in VALUES:
+        return KNOWN_VALUES.get(pattern, ("*",))
+    file, name = VALUES[pattern]
+    tree = ast.parse((root / file).read_text(encoding="utf-8"))
+    assigned = [node for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name]
+    return ast.literal_eval(assigned[0].value)
 
 
 def partless(root: Path, sections: Sections) -> list[str]:
@@ -151,7 +161,7 @@ def modules(entry: Path, seen: frozenset[Path] = frozenset()) -> frozenset[Path]
 
 
 def asked_by_script(code: str) -> Iterator[tuple[str, bool]]:
-    """Patterns of keys, and whether they are keys for sure (they stand behind `strings`) or perhaps (a short literal)."""
+    """Patterns of keys, and whether they are keys for sure (behind `strings`) or perhaps (a short literal)."""
     code = re.sub(r"/\*.*?\*/|(?<![:\"'`])//[^\n]*", "", code, flags=re.DOTALL)
     yield from ((key, True) for key in re.findall(r"\bstrings\??\.([a-z]\w*)", code))
     for inside in re.findall(r"\bstrings(?:\?\.)?\[((?:[^\[\]]|\[[^\]]*\])*)\]", code):

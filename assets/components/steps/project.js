@@ -178,7 +178,7 @@ export function project(ctx) {
   const columns = Object.fromEntries(PARTS.map((part) => [part, column(ctx, part, groups)]));
   const buttons = toggles(ctx);
   const totals = el("div", { class: "totals", "aria-live": "polite" });
-  const corner = [paragraph(strings.lead_project), buttons, totals, header.x_note ? el("p", { class: "quiet small", text: header.x_note }) : null];
+  const corner = [paragraph(arrays.x_key ? strings.lead_project_crossed : strings.lead_project), buttons, totals, header.x_note ? el("p", { class: "quiet small", text: header.x_note }) : null];
   const blocks = layout(ctx, columns, groups, corner);
   const start = billParts(ctx, ctx.place);
   const bill = matrix(ctx, { key: "bill", name: [strings.bill], plain: strings.bill, axes: strings.axes_bill, stage: "products", class: "bill-matrix", brief: true, ...start.spec });

@@ -12,7 +12,7 @@ function matrices(ctx) {
   const { arrays, stages, strings, theme } = ctx;
   const [across, down] = [new ScrollGroup("scrollLeft"), new ScrollGroup("scrollTop")];
   const [kScale, scoreScale] = aligned(signedScale(arrays.k, theme), signedScale(stages.scores, theme));
-  const wide = { sideways: crowded(ctx.keys), minCell: ctx.keys.length <= 16 ? 3.4 : 0 };
+  const wide = { sideways: crowded(ctx.keys), minCell: ctx.keys.length > 16 ? 0 : ctx.header.projector ? 3 : 3.4 };
   const dims = countLabels(arrays.q.cols);
   const q = matrix(ctx, {
     key: "q", name: ["Q"], plain: "Q", tone: "q", stage: "q", values: arrays.q, scale: signedScale(arrays.q, theme), groups: [down],

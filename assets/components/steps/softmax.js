@@ -53,7 +53,7 @@ function columnsOf(ctx, i) {
   const columns = [
     { head: strings.stage_score, cell: (j) => ({ value: stages.scores.at(i, j), at: ["scores", i, j], scale: { ...scoreScale, format: two } }) },
     arrays.bias && { head: strings.bias, cell: plain(arrays.bias, "bias", two) },
-    { head: ctx.isRoot ? `${strings.stage_scaled} ÷ √${ctx.header.d_head}` : strings.stage_scaled,
+    { head: ctx.isRoot ? `${strings.stage_scaled} (÷ √${ctx.header.d_head})` : strings.stage_scaled,
       cell: (j) => ({ value: stages.scaled.at(i, j), at: ["scaled", i, j], scale: { ...scaledScale, format: two } }) },
     arrays.allowed && { head: strings.stage_masked, cell: plain(stages.masked, "masked", two) },
     { head: strings.exp_head, cell: plain(stages.exp, "exp", small) },

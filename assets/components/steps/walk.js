@@ -23,6 +23,7 @@ export class Walk {
     this.onPage = (event) => this.turn(event);
     this.onEscape = (event) => event.key === "Escape" && this.release();
     view.addEventListener("keydown", this.onEscape);
+    new ResizeObserver(() => this.arrange()).observe(view);
   }
 
   arrive(setTriggerValue) {
@@ -38,6 +39,14 @@ export class Walk {
   send() {
     const message = this.trigger && this.place.message();
     if (message) this.trigger("moved", message);
+  }
+
+  /** How many matrices stand side by side: counted in the view's own letters, which a projector makes larger. */
+  arrange() {
+    const ems = this.view.clientWidth / parseFloat(getComputedStyle(this.view).fontSize);
+    const [medium, wide] = this.view.dataset.projector === "true" ? [50, 78] : [44, 60];
+    const layout = ems >= wide ? "wide" : ems >= medium ? "medium" : "narrow";
+    if (this.view.dataset.layout !== layout) this.view.dataset.layout = layout;
   }
 
   /** A new frame: draw it if anything on screen changes, else leave everything as it is. */
@@ -87,6 +96,7 @@ export class Walk {
     const { strings, projector } = this.header;
     this.theme = theme;
     this.view.dataset.projector = String(Boolean(projector));
+    this.arrange();
     const held = this.heldFocus();
     this.tabs = el("nav", { class: "tabs", "aria-label": strings.steps_label }, STEPS.map((step, at) =>
       el("button", { type: "button", class: "tab", "data-action": `tab-${step}`, "data-step": step, onclick: () => this.go(step) },
