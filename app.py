@@ -1,7 +1,7 @@
 """The server: `streamlit run app.py`.
 
-`st.App` runs ui/main.py for every reader. Around it stand a warm start (so that the first reader waits for nothing), our own
-files at a versioned address, compression, and headers that keep the page to itself.
+`st.App` runs ui/main.py for every reader. Around it stand a warm start (so that the first reader waits for nothing),
+our own files at a versioned address, compression, and headers that keep the page to itself.
 """
 
 from __future__ import annotations

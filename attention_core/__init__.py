@@ -1,4 +1,4 @@
-"""Attention, every number of it: scores, scaled, masked, weights, output, for any head of a model or for your own arrays.
+"""Attention, every number of it: scores, scaled, masked, weights, output, for a model's heads or your own arrays.
 
 >>> import attention_core as ac
 >>> trace = ac.load("pronoun").trace("The animal didn't cross the street because it was too tired.")
@@ -21,8 +21,9 @@ from attention_core.errors import (
     UnknownModel,
     UnsupportedModel,
 )
+from attention_core.loading import load_taught
 from attention_core.steps import Bill, HeadSteps, attention, causal, project
-from attention_core.taught import TaughtModel, load_taught
+from attention_core.taught import TaughtModel
 from attention_core.trace import (
     Answer,
     AnswerSum,

@@ -1,11 +1,12 @@
 """A second, plain forward pass of the taught models, written apart from the steps that are shown.
 
-It follows the training code: parts of the stream are added, not set side by side; all heads and rows go at once; no stage is
-kept. The steps on the screen must give the same numbers, and `verify` holds them together.
+It follows the training code: parts of the stream are added, not set side by side; all heads and rows go at once; no
+stage is kept. The steps on the screen must give the same numbers, and `verify` holds them together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from jaxtyping import Float, Int
 from attention_core.trace import LayerTrace, Trace, Verification
 
 if TYPE_CHECKING:
-    from attention_core.taught import TaughtModel
+    from attention_core.taught import TaughtLayer, TaughtModel
 
 REFERENCE = "plain-forward"
 TOLERANCE = 1e-10  # Two orders of the same float64 sums differ by about 1e-15 per term.
@@ -24,38 +25,63 @@ N_ROWS = 8  # Query rows compared per layer unless all are asked for.
 
 @dataclass(frozen=True, eq=False)
 class PlainForward:
-    """weights: per layer (head, query, key); written: per layer (query, d_model); logits: (query, word)."""
+    """weights: by layer (head, query, key); written: by layer (query, d_model); logits: by read-out (query, answer)."""
 
     weights: tuple[Float[np.ndarray, "head query key"], ...]
     written: tuple[Float[np.ndarray, "query d_model"], ...]
-    logits: Float[np.ndarray, "query word"]
+    logits: tuple[Float[np.ndarray, "query answer"], ...]
 
 
 def forward(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> PlainForward:
     """The model's own computation, start to end, from its matrices as trained."""
-    n, d = len(ids), model.card.d_model
-    position = np.arange(n)[:, None]
-    column = np.arange(d)
-    angle = position / 10000.0 ** ((column - column % 2) / d)
-    stream = {"word": model.embedding[ids] + np.where(column % 2 == 0, np.sin(angle), np.cos(angle))}
-    all_weights, all_written = [], []
+    stream = {"word": _embedded(model, ids)}
+    weights, written, streams = [], [], []
     for layer in model.layers:
-        asks = sum(stream[part] for part in layer.query_reads)
-        answers = sum(stream[part] for part in layer.key_reads)
-        q = np.einsum("nd,hde->hne", asks, layer.w_q)
-        k = np.einsum("nd,hde->hne", answers, layer.w_k)
-        v = np.einsum("nd,hde->hne", answers, layer.w_v)
-        logits = np.einsum("hqe,hke->hqk", q, k) / np.sqrt(q.shape[-1])
-        if model.card.causal:
-            logits = logits + np.triu(np.full((n, n), -np.inf), k=1)
-        odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        weights = odds / odds.sum(axis=-1, keepdims=True)
-        written = np.einsum("hqk,hke,hed->qd", weights, v, layer.w_o)
-        stream[layer.writes] = stream.get(layer.writes, np.zeros((n, d))) + written
-        all_weights.append(weights)
-        all_written.append(written)
-    read = sum(stream[part] for part in model.readout_reads)
-    return PlainForward(tuple(all_weights), tuple(all_written), read @ model.readout)
+        looks, adds = _attend(layer, stream, model.card.causal)
+        stream = {**stream, layer.writes: stream.get(layer.writes, 0.0) + adds}
+        if layer.mlp is not None:
+            hidden = sum(stream[part] for part in {*layer.query_reads, layer.writes})
+            active = np.einsum("nd,dh->nh", hidden, layer.mlp.w_in) + layer.mlp.b_in
+            stream[layer.writes] = stream[layer.writes] + (active * (active > 0)) @ layer.mlp.w_out + layer.mlp.b_out
+        weights.append(looks)
+        written.append(adds)
+        streams.append(stream)
+    logits = []
+    for readout in model.readouts:
+        read = sum(streams[readout.after][part] for part in readout.reads) @ readout.matrix
+        logits.append(read if readout.bias is None else read + readout.bias)
+    return PlainForward(tuple(weights), tuple(written), tuple(logits))
+
+
+def _embedded(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> Float[np.ndarray, "token d_model"]:
+    words = model.embedding[ids]
+    if model.card.details["positions"] == "none":
+        return words
+    if model.card.details["positions"] == "learned":
+        return words + model.positions[np.arange(len(ids))]
+    column, position = np.arange(model.card.d_model), np.arange(len(ids))[:, None]
+    angle = position / 10000.0 ** ((column - column % 2) / model.card.d_model)
+    return words + np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
+
+
+def _attend(
+    layer: TaughtLayer, stream: Mapping[str, Float[np.ndarray, "token d_model"]], is_causal: bool
+) -> tuple[Float[np.ndarray, "head query key"], Float[np.ndarray, "query d_model"]]:
+    asks = sum(stream[part] for part in layer.query_reads)
+    answers = sum(stream[part] for part in layer.key_reads)
+    q = np.einsum("nd,hde->hne", asks, layer.w_q)
+    k = np.einsum("nd,hde->hne", answers, layer.w_k)
+    v = np.einsum("nd,hde->hne", answers, layer.w_v)
+    logits = np.einsum("hqe,hke->hqk", q, k) / np.sqrt(q.shape[-1])
+    n = len(asks)
+    if is_causal:
+        logits = logits + np.triu(np.full((n, n), -np.inf), k=1)
+    if layer.window is not None:
+        logits = logits + np.triu(np.full((n, n), -np.inf), k=layer.window + 1)
+        logits = logits + np.tril(np.full((n, n), -np.inf), k=-layer.window - 1)
+    odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    weights = odds / odds.sum(axis=-1, keepdims=True)
+    return weights, np.einsum("hqk,hke,hed->qd", weights, v, layer.w_o)
 
 
 def verify(model: TaughtModel, trace: Trace, full: bool) -> Verification:
@@ -85,19 +111,29 @@ def _layer_difference(
     rows: Int[np.ndarray, " row"],
 ) -> float:
     heads = [layer.head(h) for h in range(layer.n_heads)]
-    by_weight = max(np.abs(head.weights - w)[rows].max() for head, w in zip(heads, weights, strict=True))
-    by_output = np.abs(sum(head.output @ head.w_o for head in heads) - written)[rows].max()
-    return float(max(by_weight, by_output))
+    found = [np.abs(head.weights - w)[rows].max() for head, w in zip(heads, weights, strict=True)]
+    by_heads = sum(head.output @ head.w_o for head in heads)
+    found += [np.abs(by_heads - written)[rows].max(), np.abs(layer.written - written)[rows].max()]
+    return _largest(found)
 
 
-def _answer_difference(model: TaughtModel, trace: Trace, logits: Float[np.ndarray, "query word"]) -> float:
-    if trace.predictions is None:
-        return 0.0
-    return max(
-        abs(answer.logit - float(logits[i, model.vocabulary.index(answer.word)]))
-        for i, answers in enumerate(trace.predictions)
-        for answer in answers
-    )
+def _answer_difference(
+    model: TaughtModel, trace: Trace, logits: tuple[Float[np.ndarray, "query answer"], ...]
+) -> float:
+    differences = [0.0]
+    for i, (token, answers) in enumerate(zip(trace.tokens, trace.predictions or (), strict=False)):
+        for answer in answers:
+            which = next(r for r, readout in enumerate(model.readouts) if readout.answers_at(token))
+            column = model.readouts[which].column[answer.word]
+            row = logits[which][i]
+            probability = float(np.exp(row[column]) / np.exp(row).sum())
+            differences += [abs(answer.logit - float(row[column])), abs(answer.probability - probability)]
+    return _largest(differences)
+
+
+def _largest(differences: list[float]) -> float:
+    # What is no number equals nothing.
+    return float("inf") if np.isnan(differences).any() else float(max(differences))
 
 
 def _row_sum_error(layer: LayerTrace) -> float:

@@ -69,8 +69,9 @@ class HeadSteps:
         bias: (query, key) added after scaling, or None.
         has_keys: (query,) False where a query may see no key; its weights and output are zeros.
         sink: (query,) weight that goes to no key, or None where the head has no sink.
-        x, x_key: (query, d_model), (key, d_model) what the projections read, or None.
-        w_q, w_k, w_v: (d_model, d_head) or None; b_q, b_k, b_v: (d_head,) or None.
+        x, x_key: (query, d_in), (key, d_key_in) what the projections read, or None; d_in is d_model unless several
+            parts of the stream are read side by side.
+        w_q, w_k, w_v: (d_in, d_head) or None; b_q, b_k, b_v: (d_head,) or None.
         w_o: (d_v, d_model) this head's part of the output projection, or None.
     """
 
@@ -87,11 +88,11 @@ class HeadSteps:
     bias: Float[np.ndarray, "query key"] | None
     has_keys: Bool[np.ndarray, " query"]
     sink: Float[np.ndarray, " query"] | None = None
-    x: Float[np.ndarray, "query d_model"] | None = None
-    x_key: Float[np.ndarray, "key d_model"] | None = None
-    w_q: Float[np.ndarray, "d_model d_head"] | None = None
-    w_k: Float[np.ndarray, "d_model d_head"] | None = None
-    w_v: Float[np.ndarray, "d_model d_v"] | None = None
+    x: Float[np.ndarray, "query d_in"] | None = None
+    x_key: Float[np.ndarray, "key d_key_in"] | None = None
+    w_q: Float[np.ndarray, "d_in d_head"] | None = None
+    w_k: Float[np.ndarray, "d_key_in d_head"] | None = None
+    w_v: Float[np.ndarray, "d_key_in d_v"] | None = None
     b_q: Float[np.ndarray, " d_head"] | None = None
     b_k: Float[np.ndarray, " d_head"] | None = None
     b_v: Float[np.ndarray, " d_v"] | None = None
@@ -131,6 +132,7 @@ def attention(
     scale: float | None = None,
     allowed: Bool[np.ndarray, "query key"] | None = None,
     bias: Num[np.ndarray, "query key"] | None = None,
+    softcap: float | None = None,
 ) -> HeadSteps:
     """All stages of one head's attention (the formula at the top of this module).
 
@@ -141,6 +143,7 @@ def attention(
         scale: multiplies the scores; None means 1/√d_head.
         allowed: True where a query may see a key; None means everywhere. `causal(n)` makes the usual one.
         bias: added to the scaled scores.
+        softcap: c, where the scaled scores become c · tanh(scaled / c) before the bias (Gemma 2, 2024).
 
     Raises:
         ShapeMismatch: the arrays do not fit together.
@@ -157,6 +160,8 @@ def attention(
 
     scores = q @ k.T
     scaled = scores * q.dtype.type(factor)
+    if softcap is not None:
+        scaled = q.dtype.type(softcap) * np.tanh(scaled / q.dtype.type(softcap))
     if bias is not None:
         bias = bias.astype(q.dtype, copy=False)
         scaled = scaled + bias
@@ -213,7 +218,13 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 def owned(array: np.ndarray) -> np.ndarray:
     """A read-only array that later writes to the caller's own array cannot change."""
-    return read_only(array.copy()) if array.flags.writeable else array
+    return array if _is_frozen(array) else read_only(array.copy())
+
+
+def _is_frozen(array: np.ndarray) -> bool:
+    # A read-only view of an array that somebody can still write to would change with it.
+    base = array.base
+    return not array.flags.writeable and (base is None or (isinstance(base, np.ndarray) and _is_frozen(base)))
 
 
 def _exponentials(

@@ -1,38 +1,51 @@
-"""The taught models: small transformers without norms, biases or MLPs, run in float64 with NumPy alone.
+"""The taught models: small transformers without norms, run in float64 with NumPy alone.
 
-The stream of such a model has named parts, each d_model wide: "word" (embedding + position), "note" and "answer". A layer's
-queries read some parts, its keys and values read some, and it writes one:
+The stream of such a model has named parts, each d_model wide: "word" (embedding + position), "note" and "answer". A
+layer's queries read some parts, its keys and values read some, and it writes one:
 
     Q = Σ_{p ∈ query_reads} stream[p] W_Q        K, V = Σ_{p ∈ key_reads} stream[p] W_K, W_V
     stream[writes] += Σ_heads softmax(Q Kᵀ / √d_head) V W_O
 
-As one input and three matrices, the same numbers are Q = X̃ W̃_Q with X̃ the parts side by side and W̃_Q the matrix W_Q repeated
-under itself for every part that is read, zeros for every part that is not. Traces hold this form.
+As one input and three matrices, the same numbers are Q = X̃ W̃_Q with X̃ the parts side by side and W̃_Q the matrix W_Q
+repeated under itself for every part that is read, zeros for every part that is not. Traces hold this form.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Int
-from safetensors.numpy import load as load_tensors
+from jaxtyping import Bool, Float, Int
 
 from attention_core import plain
-from attention_core.cards import FOLDER, ModelCard, card_of
+from attention_core.cards import ModelCard
 from attention_core.errors import EmptyText, TextTooLong, TraceMismatch, UnsupportedModel
+from attention_core.readouts import Readout
 from attention_core.steps import project, read_only
-from attention_core.trace import Answer, AnswerSum, LayerTrace, LogitPart, LogitTerm, Token, Trace
-from attention_core.words import fold, spans
-
-N_ANSWERS = 5  # How many of a token's answers a trace keeps.
+from attention_core.trace import Answer, AnswerSum, LayerTrace, Token, Trace
+from attention_core.words import SPLITTERS, fold
 
 Stream = Mapping[str, Float[np.ndarray, "token d_model"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Mlp:
+    """relu(s · w_in + b_in) · w_out + b_out, for each token by itself.
+
+    Attributes:
+        w_in: (d_model, hidden), b_in: (hidden,), w_out: (hidden, d_model), b_out: (d_model,).
+    """
+
+    w_in: Float[np.ndarray, "d_model hidden"]
+    b_in: Float[np.ndarray, " hidden"]
+    w_out: Float[np.ndarray, "hidden d_model"]
+    b_out: Float[np.ndarray, " d_model"]
+
+    def __call__(self, stream: Float[np.ndarray, "token d_model"]) -> Float[np.ndarray, "token d_model"]:
+        return np.maximum(stream @ self.w_in + self.b_in, 0) @ self.w_out + self.b_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +55,8 @@ class TaughtLayer:
     Attributes:
         w_q, w_k: (head, d_model, d_head), w_v: (head, d_model, d_v), w_o: (head, d_v, d_model).
         query_reads, key_reads: names of parts; writes: the name of one.
+        window: how far a token sees to either side, or None for everywhere.
+        mlp: what follows the attention, or None. It reads `query_reads` and what the attention wrote.
     """
 
     w_q: Float[np.ndarray, "head d_model d_head"]
@@ -51,11 +66,19 @@ class TaughtLayer:
     query_reads: tuple[str, ...]
     key_reads: tuple[str, ...]
     writes: str
+    window: int | None = None
+    mlp: Mlp | None = None
 
     @property
     def parts(self) -> tuple[str, ...]:
         """Every part that any projection reads: what X̃ holds side by side."""
         return tuple(dict.fromkeys(self.query_reads + self.key_reads))
+
+    def allowed(self, n: int, is_causal: bool) -> Bool[np.ndarray, "query key"]:
+        """Which keys each of `n` queries may see."""
+        away = np.arange(n)[:, None] - np.arange(n)
+        seen = np.full((n, n), True) if self.window is None else np.abs(away) <= self.window
+        return read_only(seen & (away >= 0) if is_causal else seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +87,15 @@ class TaughtModel:
 
     Attributes:
         card: what is known about it.
-        embedding: (vocabulary, d_model); readout: (d_model, vocabulary), from the parts named in `readout_reads`.
-        layers: bottom to top.
+        embedding: (word, d_model); positions: (place, d_model), the same for every text, or None without positions.
+        layers: bottom to top; readouts: what turns the stream into answers.
     """
 
     card: ModelCard
     embedding: Float[np.ndarray, "word d_model"]
+    positions: Float[np.ndarray, "place d_model"] | None
     layers: tuple[TaughtLayer, ...]
-    readout: Float[np.ndarray, "d_model word"]
-    readout_reads: tuple[str, ...]
+    readouts: tuple[Readout, ...]
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
@@ -88,17 +111,20 @@ class TaughtModel:
         Raises:
             EmptyText: no token; TextTooLong: more tokens than `card.max_tokens`.
         """
-        found = spans(text)
+        details = self.card.details
+        found = SPLITTERS[details["tokenizer"]](text)
+        prefix = [Token(word, self._ids[word], 0, 0, is_special=True) for word in details["prefix"]]
         if not found:
             raise EmptyText()
-        if len(found) > self.card.max_tokens:
-            raise TextTooLong(n=len(found), limit=self.card.max_tokens)
-        unknown = self._ids[self.card.details["unknown"]]
+        if len(prefix) + len(found) > self.card.max_tokens:
+            raise TextTooLong(n=len(prefix) + len(found), limit=self.card.max_tokens)
+        unknown = self._ids[details["unknown"]]
         ids = [self._ids.get(fold(text[start:end])) for start, end in found]
-        return tuple(
+        typed = (
             Token(text[start:end], unknown if i is None else i, start, end, is_unknown=i is None)
             for (start, end), i in zip(found, ids, strict=True)
         )
+        return (*prefix, *typed)
 
     def trace(self, text: str, pair: str | None = None) -> Trace:
         """Run the model on `text` and keep every factor of its attention.
@@ -111,94 +137,64 @@ class TaughtModel:
         if pair is not None:
             raise UnsupportedModel("a taught model reads one text, not a pair")
         tokens = self.tokenize(text)
-        layers, stream = self._run(np.array([token.id for token in tokens]))
+        run = self._run(np.array([token.id for token in tokens]))
         trace = Trace(
             text=text,
             tokens=tokens,
             card=self.card,
             method="numpy",
-            layers=layers,
-            predictions=self._answers(stream),
+            layers=run.layers,
+            predictions=self._answers(run, tokens),
             verify=partial(plain.verify, self),
-            sum_answer=partial(self._sum_answer, layers, stream),
+            sum_answer=partial(self._sum_answer, run, tokens),
         )
         verification = trace.check()
         if not verification.passed:
             raise TraceMismatch(verification.layer, verification.largest_difference)
         return trace
 
-    def _run(self, ids: Int[np.ndarray, " token"]) -> tuple[tuple[LayerTrace, ...], Stream]:
-        stream = {"word": self.embedding[ids] + sinusoids(len(ids), self.card.d_model)}
-        layers = []
+    def readout_at(self, token: Token) -> Readout | None:
+        """The read-out that answers at this token."""
+        return next((readout for readout in self.readouts if readout.answers_at(token)), None)
+
+    def _run(self, ids: Int[np.ndarray, " token"]) -> Run:
+        word = self.embedding[ids] if self.positions is None else self.embedding[ids] + self.positions[: len(ids)]
+        streams: list[Stream] = [{"word": word}]
+        layers, fed = [], []
         for index, layer in enumerate(self.layers):
-            traced = _trace_layer(index, layer, stream, self.card.causal)
+            before = streams[-1]
+            traced = _trace_layer(index, layer, before, self.card.causal)
+            after = {**before, layer.writes: before.get(layer.writes, 0) + traced.written}
+            extra = None if layer.mlp is None else layer.mlp(_mlp_input(layer, after))
+            if extra is not None:
+                after[layer.writes] = after[layer.writes] + extra
             layers.append(traced)
-            stream[layer.writes] = stream.get(layer.writes, 0) + traced.written
-        return tuple(layers), stream
+            streams.append(after)
+            fed.append(extra)
+        return Run(word, tuple(layers), tuple(fed), tuple(streams[1:]))
 
-    def logits(self, stream: Stream) -> Float[np.ndarray, "token word"]:
-        """What the read-out makes of a finished stream, before softmax."""
-        return sum(stream[part] for part in self.readout_reads) @ self.readout
-
-    def _answers(self, stream: Stream) -> tuple[tuple[Answer, ...], ...]:
-        logits = self.logits(stream)
-        best = np.argsort(-logits, axis=1, kind="stable")[:, :N_ANSWERS]
+    def _answers(self, run: Run, tokens: tuple[Token, ...]) -> tuple[tuple[Answer, ...], ...]:
         return tuple(
-            tuple(Answer(self.vocabulary[w], math.exp(row[w] - log_sum_exp(row)), float(row[w])) for w in words)
-            for row, words in zip(logits, best, strict=True)
+            () if (readout := self.readout_at(token)) is None else readout.best(run.streams[readout.after], i)
+            for i, token in enumerate(tokens)
         )
 
-    def _sum_answer(self, layers: tuple[LayerTrace, ...], stream: Stream, token: int, word: str | None) -> AnswerSum:
-        row = self.logits(stream)[token]
-        answer = int(row.argmax()) if word is None else self._ids[word]
-        direction = self.readout[:, answer]
-        reads_word = "word" in self.readout_reads
-        parts = [LogitPart(None, float(stream["word"][token] @ direction) if reads_word else 0.0, reads_word)]
-        for layer, traced in zip(self.layers, layers, strict=True):
-            is_read = layer.writes in self.readout_reads
-            terms = _logit_terms(traced, token, direction) if is_read else ()
-            parts.append(LogitPart(traced.index, math.fsum(t.logit for t in terms), is_read, terms))
-        total = log_sum_exp(row)
-        return AnswerSum(
-            token=token,
-            word=self.vocabulary[answer],
-            logit=float(row[answer]),
-            log_sum_exp=total,
-            probability=math.exp(row[answer] - total),
-            parts=tuple(parts),
-        )
+    def _sum_answer(self, run: Run, tokens: tuple[Token, ...], token: int, word: str | None) -> AnswerSum:
+        readout = self.readout_at(tokens[token])
+        if readout is None:
+            raise UnsupportedModel("the model answers nothing at this token")
+        writes = tuple(layer.writes for layer in self.layers)
+        return readout.sum_answer(run.word, run.streams[readout.after], run.layers, run.fed, writes, token, word)
 
 
-def load_taught(name: str, folder: Path = FOLDER) -> TaughtModel:
-    """The taught model of that name, its weights checked against the card's checksum.
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One pass: the embedded words; by layer its factors, what its MLP added (or None), and the stream after it."""
 
-    Raises:
-        UnknownModel: no such name in the catalogue.
-        UnsupportedModel: the weights are missing or are not those of the card.
-    """
-    card = card_of(name)
-    path = folder / f"{name}.safetensors"
-    if not path.is_file():
-        raise UnsupportedModel(f"the weights of {name!r} are missing: reinstall, or retrain it")
-    data = path.read_bytes()
-    if hashlib.sha256(data).hexdigest() != card.details["sha256"]:
-        raise UnsupportedModel(f"the weights of {name!r} are not those of its card: reinstall, or retrain it")
-    return build(card, load_tensors(data))
-
-
-def build(card: ModelCard, tensors: Mapping[str, np.ndarray]) -> TaughtModel:
-    """A model from its card and tensors (`embedding`, `layers.{l}.w_q` …, `readout`), in float64."""
-    exact = {name: read_only(tensor.astype(np.float64)) for name, tensor in tensors.items()}
-    layers = tuple(
-        TaughtLayer(
-            **{name: exact[f"layers.{index}.{name}"] for name in ("w_q", "w_k", "w_v", "w_o")},
-            query_reads=tuple(facts["query_reads"]),
-            key_reads=tuple(facts["key_reads"]),
-            writes=facts["writes"],
-        )
-        for index, facts in enumerate(card.details["layers"])
-    )
-    return TaughtModel(card, exact["embedding"], layers, exact["readout"], tuple(card.details["readout_reads"]))
+    word: Float[np.ndarray, "token d_model"]
+    layers: tuple[LayerTrace, ...]
+    fed: tuple[Float[np.ndarray, "token d_model"] | None, ...]
+    streams: tuple[Stream, ...]
 
 
 def sinusoids(n: int, d_model: int) -> Float[np.ndarray, "token d_model"]:
@@ -209,17 +205,14 @@ def sinusoids(n: int, d_model: int) -> Float[np.ndarray, "token d_model"]:
     return waves
 
 
-def log_sum_exp(row: Float[np.ndarray, " word"]) -> float:
-    """log Σ exp, shifted by the maximum so that it stays finite."""
-    top = float(row.max())
-    return top + math.log(float(np.exp(row - top).sum()))
+def _mlp_input(layer: TaughtLayer, stream: Stream) -> Float[np.ndarray, "token d_model"]:
+    return sum(stream[part] for part in dict.fromkeys((*layer.query_reads, layer.writes)))
 
 
 def _trace_layer(index: int, layer: TaughtLayer, stream: Stream, is_causal: bool) -> LayerTrace:
-    x = np.concatenate([stream[part] for part in layer.parts], axis=1)
+    x = read_only(np.concatenate([stream[part] for part in layer.parts], axis=1))
     w_q = _stacked(layer.w_q, layer.query_reads, layer.parts)
     w_k, w_v = (_stacked(w, layer.key_reads, layer.parts) for w in (layer.w_k, layer.w_v))
-    n = len(x)
     traced = LayerTrace(
         index=index,
         kind="self",
@@ -227,19 +220,15 @@ def _trace_layer(index: int, layer: TaughtLayer, stream: Stream, is_causal: bool
         k=_projected(x, w_k),
         v=_projected(x, w_v),
         scale=1 / math.sqrt(layer.w_q.shape[2]),
-        allowed=read_only(np.tri(n, dtype=bool) if is_causal else np.ones((n, n), dtype=bool)),
-        x=read_only(x),
-        x_key=read_only(x),
+        allowed=layer.allowed(len(x), is_causal),
+        x=x,
+        x_key=x,
         w_q=w_q,
         w_k=w_k,
         w_v=w_v,
         w_o=layer.w_o,
         written=None,
     )
-    return _with_written(traced)
-
-
-def _with_written(traced: LayerTrace) -> LayerTrace:
     heads = (traced.head(h) for h in range(traced.n_heads))
     return replace(traced, written=read_only(sum(head.output @ head.w_o for head in heads)))
 
@@ -256,13 +245,3 @@ def _stacked(
     # W once for every part that is read, zeros for every part that is not: see the module's X̃ and W̃.
     blocks = [w if part in reads else np.zeros_like(w) for part in parts]
     return read_only(np.concatenate(blocks, axis=1))
-
-
-def _logit_terms(traced: LayerTrace, token: int, direction: Float[np.ndarray, " d_model"]) -> tuple[LogitTerm, ...]:
-    terms = []
-    for h in range(traced.n_heads):
-        head = traced.head(h)
-        says = head.v @ head.w_o @ direction  # (key,) what each key's value says for the word.
-        for j, weight in enumerate(head.weights[token]):
-            terms.append(LogitTerm(h, j, float(weight), float(weight * says[j])))
-    return tuple(terms)

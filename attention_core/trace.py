@@ -50,8 +50,9 @@ class LayerTrace:
         allowed: (query, key) where a key may be seen.
         bias: (head, query, key) added after scaling, or None.
         softcap: the cap c of c·tanh(scaled/c), or None where the layer has none.
-        x, x_key: (query, d_model), (key, d_model) what the projections read, or None.
-        w_q, w_k, w_v: (head, d_model, d_head) or None; w_o: (head, d_v, d_model) or None.
+        x, x_key: (query, d_in), (key, d_key_in) what the projections read, or None; d_in is d_model unless a layer
+            reads several parts of the stream side by side.
+        w_q, w_k, w_v: (head, d_in, d_head) or None; w_o: (head, d_v, d_model) or None.
         written: (query, d_model) what the layer, all heads together, adds to the stream, or None.
     """
 
@@ -64,11 +65,11 @@ class LayerTrace:
     allowed: Bool[np.ndarray, "query key"]
     bias: Float[np.ndarray, "head query key"] | None = None
     softcap: float | None = None
-    x: Float[np.ndarray, "query d_model"] | None = None
-    x_key: Float[np.ndarray, "key d_model"] | None = None
-    w_q: Float[np.ndarray, "head d_model d_head"] | None = None
-    w_k: Float[np.ndarray, "kv_head d_model d_head"] | None = None
-    w_v: Float[np.ndarray, "kv_head d_model d_v"] | None = None
+    x: Float[np.ndarray, "query d_in"] | None = None
+    x_key: Float[np.ndarray, "key d_key_in"] | None = None
+    w_q: Float[np.ndarray, "head d_in d_head"] | None = None
+    w_k: Float[np.ndarray, "kv_head d_key_in d_head"] | None = None
+    w_v: Float[np.ndarray, "kv_head d_key_in d_v"] | None = None
     w_o: Float[np.ndarray, "head d_v d_model"] | None = None
     written: Float[np.ndarray, "query d_model"] | None = None
 
@@ -96,6 +97,7 @@ class LayerTrace:
             scale=self.scale,
             allowed=self.allowed,
             bias=None if self.bias is None else self.bias[h],
+            softcap=self.softcap,
         )
         return replace(
             steps,
@@ -136,12 +138,14 @@ class LogitPart:
     """What one part of the stream adds to a logit.
 
     Attributes:
-        layer: the layer that wrote the part, or None for the embedding.
+        kind: "embedding", "layer" (its attention), "mlp" or "bias" (the read-out's own).
+        layer: the layer that wrote the part, or None for the embedding and the bias.
         logit: its contribution.
         is_read: False where the read-out has no weights on this part: its 0 is a structural zero, not a finding.
         terms: the same contribution by head and key; empty where it cannot be split.
     """
 
+    kind: str
     layer: int | None
     logit: float
     is_read: bool
@@ -150,9 +154,10 @@ class LogitPart:
 
 @dataclass(frozen=True)
 class AnswerSum:
-    """The exact sum behind one answer: embedding + each layer's output, through the read-out (direct logit attribution).
+    """The exact sum behind one answer: embedding + each layer's output, through the read-out.
 
-    The parts' logits add up to `logit`; `probability` is exp(logit − log_sum_exp) over the whole vocabulary.
+    The field calls it direct logit attribution. The parts' logits add up to `logit`; `probability` is
+    exp(logit − log_sum_exp) over all answers.
     """
 
     token: int
@@ -202,7 +207,8 @@ class Trace:
         text: what was given; tokens: its positions in order.
         card: the model's card; method: how the factors were had ("numpy" for the taught models).
         layers: the first stack's layers, numbered from 0; stacks: every stack by name.
-        predictions: per token the model's answers, likeliest first, or None where it has no such head.
+        predictions: per token the model's answers, likeliest first (none at a token where it answers nothing), or
+            None where it has no such head.
     """
 
     text: str
@@ -226,9 +232,9 @@ class Trace:
         """The exact sum behind what the model answers at `token` (its likeliest word, or `word`).
 
         Raises:
-            UnsupportedModel: the model answers nothing at a token.
+            UnsupportedModel: the model answers nothing, there or anywhere.
             IndexError: no such token.
-            KeyError: `word` is not in the model's vocabulary.
+            KeyError: `word` is not among the answers.
         """
         if self.sum_answer is None:
             raise UnsupportedModel("this model answers nothing at a token")

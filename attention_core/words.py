@@ -1,8 +1,8 @@
 """From text to the tokens of a taught model: words, numbers and marks, as the reader wrote them.
 
 A word is a run of letters, digits and the marks that sit on them; apostrophes stay inside it ("didn't"). Every other
-visible character, and every Chinese one, stands alone, together with what Unicode attaches to it (accents, emoji joined by ZWJ, skin tones,
-flags). Nothing visible is dropped and nothing is invented: `text[start:end]` is the token.
+visible character, and every Chinese one, stands alone, together with what Unicode attaches to it (accents, emoji joined
+by ZWJ, skin tones, flags). Nothing visible is dropped and nothing is invented: `text[start:end]` is the token.
 """
 
 from __future__ import annotations
@@ -30,6 +30,24 @@ def spans(text: str) -> list[tuple[int, int]]:
         found.append((start, end))
         start = end
     return found
+
+
+def characters(text: str) -> list[tuple[int, int]]:
+    """Start and end of each visible character of `text`, with what Unicode attaches to it.
+
+    >>> characters("佛跳 墙")
+    [(0, 1), (1, 2), (3, 4)]
+    """
+    found, start = [], 0
+    while start < len(text):
+        end = _cluster_end(text, start)
+        if not _is_gap(text[start]):
+            found.append((start, end))
+        start = end
+    return found
+
+
+SPLITTERS = {"words": spans, "characters": characters}
 
 
 def fold(word: str) -> str:

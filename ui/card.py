@@ -1,4 +1,4 @@
-"""The model's card as a reader sees it: what it is, what it was trained on, how well it does, what may not be claimed."""
+"""The model's card as a reader sees it: what it is, what it learned from, how well it does, what may not be claimed."""
 
 from __future__ import annotations
 

@@ -224,8 +224,8 @@ def _fit_address(trace: ac.Trace, words: tuple[str, ...]) -> None:
 
 
 def _first_asker(trace: ac.Trace, words: tuple[str, ...]) -> int:
-    pronouns = trace.card.details.get("pronouns", ())
-    return next((i for i, word in enumerate(words) if word in pronouns), 0)
+    asker = trace.card.details["ask"]["token"].casefold()
+    return words.index(asker) if asker in words else 0
 
 
 def _is_same(position: int | None, before: tuple[str, ...], words: tuple[str, ...]) -> bool:

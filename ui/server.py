@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 def _inline_scripts(page: str) -> str:
-    # The few lines of script that stand in Streamlit's own page are allowed by their hash; any other inline script is not.
+    # The few lines of script in Streamlit's own page are allowed by their hash; any other inline script is not.
     scripts = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     return " ".join(f"'sha256-{digest}'" for digest in hashes)

@@ -30,11 +30,15 @@ def card(
         "reading_head": [1, 0],
         "n_parameters": sum(parameter.numel() for parameter in model.parameters()),
         "layers": [
-            {"query_reads": ["word"], "key_reads": ["word"], "writes": "note", "window": None},
-            {"query_reads": ["word", "note"], "key_reads": ["word"], "writes": "answer", "window": None},
+            {"query_reads": ["word"], "key_reads": ["word"], "writes": "note", "window": None, "mlp": False},
+            {"query_reads": ["word", "note"], "key_reads": ["word"], "writes": "answer", "window": None, "mlp": False},
         ],
-        "readout_reads": ["answer"],
         "positions": "sinusoidal",
+        "share": "none",
+        "tokenizer": "words",
+        "prefix": [],
+        "readouts": [{"tensor": "readout", "reads": ["answer"], "after": 1, "answers": None, "at": "all"}],
+        "ask": {"token": pronoun.PRONOUN},
         "vocabulary": list(pronoun.VOCABULARY),
         "unknown": pronoun.UNKNOWN,
         "pronouns": [pronoun.PRONOUN],
@@ -148,7 +152,7 @@ def _how_it_is_taught(recipe: pronoun.Recipe) -> dict[str, Text]:
                 f"W_Q and W_K start small (standard deviation {recipe.score_std:g}) and decay a little "
                 f"({recipe.score_decay:g}), so that scores grow only as far as they help. "
                 f"{recipe.neutral_share:.0%} of the sentences have an adjective that fits no noun (“strange”): there "
-                "“it” stands for itself, so layer 0 has to read the adjective. Keys and values of layer 1 "
+                "“it” stands for itself. Keys and values of layer 1 "
                 "read words without notes, and its output is not added to the word, so an answer can only come from "
                 "where layer 1 looks. In training, sentences begin at a random place from 0 to "
                 f"{recipe.max_offset}; in use, at 0."
@@ -157,7 +161,7 @@ def _how_it_is_taught(recipe: pronoun.Recipe) -> dict[str, Text]:
                 f"以下选择影响了注意力的样子。W_Q、W_K 的初值很小（标准差 {recipe.score_std:g}），并带有轻微的权重衰减"
                 f"（{recipe.score_decay:g}），分数够用就不再变大，注意力权重因此不至于非 0 即 1。"
                 f"{recipe.neutral_share:.0%} 的句子用的是不偏向任何名词的形容词（如 strange），"
-                "这时 it 指代自己，所以第 0 层必须去读形容词。"
+                "这时 it 指代自己。"
                 "第 1 层的键和值只读词、不读笔记，输出也不再加回词向量，"
                 "答案只能来自第 1 层所看的地方。"
                 f"训练时句子从第 0 到第 {recipe.max_offset} 位中的随机一位开始，使用时从第 0 位开始。"
@@ -177,7 +181,8 @@ def _failures(figures: dict[str, Any], limits: Limits) -> Text:
             f"{limits.none_fits:.0%} and else some word. Two riddles in one sentence mix it up: the first “it” is "
             f"right in {limits.first_of_two:.0%}. When the sentence begins at place 32, {limits.late_start:.0%} is "
             f"right. If the noun that is meant is unknown, it says so in {limits.unknown_noun:.0%}; if the adjective "
-            f"is, in {limits.unknown_adjective:.0%}. Grammar does not matter to it: with “although” for “because” it "
+            f"is, in {limits.unknown_adjective:.0%}. "
+            f"Conjunctions do not matter to it: with “although” for “because” it "
             f"answers the same in {limits.although:.0%}."
         ),
         "zh": (
@@ -187,7 +192,7 @@ def _failures(figures: dict[str, Any], limits: Limits) -> Text:
             f"{limits.none_fits:.0%} 回答 [UNK]，其余就乱答。一句里有两处谜题时它会混淆，第一个 it 只答对 "
             f"{limits.first_of_two:.0%}。句子从第 32 位开始时答对 {limits.late_start:.0%}。被指的名词不认识时，"
             f"{limits.unknown_noun:.0%} 会如实回答 [UNK]；形容词不认识时，{limits.unknown_adjective:.0%} 会回答 it。"
-            f"它不理会语法：把 because 换成 although，{limits.although:.0%} 的回答不变。"
+            f"它不理会连词：把 because 换成 although，{limits.although:.0%} 的回答不变。"
         ),
     }
 

@@ -57,10 +57,14 @@ def test_there_is_enough_to_choose_from(root: Path, examples: dict[str, dict], f
     assert any("it" not in map(fold, words(entry["text"])) for entry in entries)
 
 
-def test_every_label_speaks_both_languages(examples: dict[str, dict]) -> None:
-    for entry in examples.values():
+def test_every_example_has_a_button_in_both_languages_or_is_the_flip_of_one(examples: dict[str, dict]) -> None:
+    buttons = [entry for entry in examples.values() if "label" in entry]
+    assert len(buttons) >= 2 + N_FLIPS + 1
+    for entry in buttons:
         assert set(entry["label"]) == {"en", "zh"}
         assert all(label.strip() for label in entry["label"].values())
+    reached = {entry["id"] for entry in buttons} | {entry.get("flip") for entry in buttons}
+    assert set(examples) <= reached
 
 
 def test_the_model_knows_every_word(pronoun: ac.TaughtModel, examples: dict[str, dict]) -> None:

@@ -17,7 +17,8 @@ from safetensors.torch import load_file
 import attention_core as ac
 from attention_core import plain
 from attention_core.cards import FOLDER
-from attention_core.taught import build, load_taught, sinusoids
+from attention_core.loading import build, load_taught
+from attention_core.taught import sinusoids
 from attention_core.teach.model import Forward, Shape, TwoHop
 from attention_core.teach.pronoun import ADJECTIVES, NOUNS
 
@@ -208,7 +209,7 @@ def test_the_catalogue(pronoun: ac.TaughtModel) -> None:
     assert (card.name, card.n_layers, card.n_heads, card.d_model, card.d_head) == ("pronoun", 2, 1, 16, 8)
     assert card.is_available
     assert set(card.title) == set(card.source) == {"en", "zh"}
-    matrices = [pronoun.embedding, pronoun.readout]
+    matrices = [pronoun.embedding, *(readout.matrix for readout in pronoun.readouts)]
     matrices += [getattr(layer, name) for layer in pronoun.layers for name in ("w_q", "w_k", "w_v", "w_o")]
     assert card.n_parameters == sum(matrix.size for matrix in matrices)
     assert len(pronoun.vocabulary) == len(set(pronoun.vocabulary)) == len(pronoun.embedding)
@@ -261,10 +262,12 @@ def test_eight_threads_trace_as_one(pronoun: ac.TaughtModel) -> None:
             np.testing.assert_array_equal(one.weights(0), other.weights(0))
 
 
-def test_everything_handed_out_is_read_only(pronoun: ac.TaughtModel, tired: ac.Trace) -> None:
-    values = [pronoun, *pronoun.layers, *tired.layers, *(layer.head(0) for layer in tired.layers)]
-    arrays = [getattr(value, field.name) for value in values for field in fields(value)]
-    assert not any(array.flags.writeable for array in arrays if isinstance(array, np.ndarray))
+def test_everything_handed_out_is_read_only_and_in_double(pronoun: ac.TaughtModel, tired: ac.Trace) -> None:
+    values = [pronoun, *pronoun.layers, *pronoun.readouts, *tired.layers, *(layer.head(0) for layer in tired.layers)]
+    everything = [getattr(value, field.name) for value in values for field in fields(value)]
+    arrays = [value for value in everything if isinstance(value, np.ndarray)]
+    assert not any(array.flags.writeable for array in arrays)
+    assert {array.dtype for array in arrays} == {np.dtype(np.float64), np.dtype(bool)}
 
 
 def test_the_trace_names_its_stack_and_its_method(tired: ac.Trace) -> None:

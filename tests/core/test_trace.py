@@ -134,14 +134,12 @@ def test_a_changed_answer_does_not_pass(tired: ac.Trace, token: int, change: dic
     assert checked.layer == 2  # The number of layers stands for the read-out.
 
 
-def bent(name: str, index: int | None, amount: float) -> Callable:
+def bent(name: str, index: int, amount: float) -> Callable:
     """The plain forward pass with one of its results off by `amount`."""
     straight = plain.forward
 
     def forward(*given: object) -> plain.PlainForward:
         result = straight(*given)
-        if index is None:
-            return replace(result, **{name: getattr(result, name) + amount})
         parts = list(getattr(result, name))
         parts[index] = parts[index] + amount
         return replace(result, **{name: tuple(parts)})
@@ -150,7 +148,7 @@ def bent(name: str, index: int | None, amount: float) -> Callable:
 
 
 @pytest.mark.parametrize(
-    ("name", "index", "layer"), [("weights", 0, 0), ("weights", 1, 1), ("written", 1, 1), ("logits", None, 2)]
+    ("name", "index", "layer"), [("weights", 0, 0), ("weights", 1, 1), ("written", 1, 1), ("logits", 0, 2)]
 )
 def test_steps_that_differ_from_the_plain_forward_are_not_handed_out(
     pronoun: ac.TaughtModel, monkeypatch: pytest.MonkeyPatch, name: str, index: int | None, layer: int
@@ -160,6 +158,14 @@ def test_steps_that_differ_from_the_plain_forward_are_not_handed_out(
         pronoun.trace("The animal didn't cross the street because it was too tired.")
     assert caught.value.layer == layer
     assert caught.value.error == pytest.approx(1e-6, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "change", [{"largest_difference": 1.1e-10}, {"row_sum_error": 1.1e-10}, {"forbidden_weight": 1e-300}]
+)
+def test_each_figure_of_a_check_can_fail_it(tired: ac.Trace, change: dict[str, float]) -> None:
+    assert not replace(tired.check(), **change).passed
+    assert not replace(tired.check(), **dict.fromkeys(change, float("nan"))).passed
 
 
 def test_a_model_that_answers_nothing_can_be_checked(tired: ac.Trace) -> None:

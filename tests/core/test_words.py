@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -59,6 +60,7 @@ CASE_12 = "<s> </s> <b>x</b> &amp; 1999 2024-01-01 </script> $x$ :red[x] ![](x)"
         pytest.param("a ▁ b▁c", ["a", "▁", "b", "▁", "c"], id="24 lone ▁"),
         pytest.param("cafe\u0301 nai\u0308ve", ["cafe\u0301", "nai\u0308ve"], id="24 NFD"),
         pytest.param(f"a {FAMILY}{RAINBOW} b", ["a", FAMILY, RAINBOW, "b"], id="24 ZWJ emoji"),
+        pytest.param(f"👩{ZWJ} a{ZWJ}\n", [f"👩{ZWJ}", f"a{ZWJ}"], id="24 joined to nothing"),
         pytest.param("שלום, עולם!", ["שלום", ",", "עולם", "!"], id="24 right to left"),
         pytest.param("مرحبا بالعالم؟", ["مرحبا", "بالعالم", "؟"], id="24 Arabic"),
         pytest.param("สวัสดี ครับ", ["สวัสดี", "ครับ"], id="24 Thai"),
@@ -111,7 +113,7 @@ def test_a_token_says_where_it_stands(text: str) -> None:
 
 def test_words_are_looked_up_without_case_and_accents_composed() -> None:
     assert fold("DIDN’T") == fold("didn't") == "didn't"
-    assert fold("CAFE\u0301") == fold("Café")
+    assert fold("CAFE\u0301") == fold("Café") == "caf\u00e9"
     assert fold("STRASSE") == fold("Straße")
 
 
@@ -129,6 +131,12 @@ def test_unknown_words_are_flagged_and_fed_as_the_cards_unknown(pronoun: ac.Taug
     assert [token.text for token in tokens] == ["it", "saw", FAMILY, "猫", "[", "UNK", "]"]
     assert [token.is_unknown for token in tokens] == [False] + [True] * 6
     assert {pronoun.vocabulary[token.id] for token in tokens[1:]} == {pronoun.card.details["unknown"]}
+
+
+def test_the_stand_in_for_unknown_words_is_the_cards(pronoun: ac.TaughtModel) -> None:
+    other = replace(pronoun, card=replace(pronoun.card, details={**pronoun.card.details, "unknown": "strange"}))
+    (token,) = other.tokenize("猫")
+    assert other.vocabulary[token.id] == "strange"
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t \u00a0\u3000", "\x00\x1b\x7f", "\u200b\ufeff\u200d"])

@@ -59,7 +59,7 @@ def _bill(head: ac.HeadSteps, cell: tuple[int, int] | None) -> dict[str, Any] | 
 
 
 def _answer_sum(trace: ac.Trace, token: int | None) -> dict[str, Any] | None:
-    if token is None or trace.predictions is None:
+    if token is None or trace.predictions is None or not trace.predictions[token]:
         return None
     total = trace.explain_answer(token)
     return {
@@ -74,7 +74,7 @@ def _answer_sum(trace: ac.Trace, token: int | None) -> dict[str, Any] | None:
 
 def _part(part: ac.LogitPart) -> dict[str, Any]:
     return {
-        "part": "embedding" if part.layer is None else "layer",
+        "part": part.kind,
         "layer": part.layer,
         "logit": part.logit,
         "reads": part.is_read,

@@ -38,11 +38,11 @@ def masks(head: ac.HeadSteps) -> dict[str, np.ndarray]:
     return found
 
 
-def answers(trace: ac.Trace) -> list[dict[str, Any]] | None:
-    """The likeliest answer at each token."""
+def answers(trace: ac.Trace) -> list[dict[str, Any] | None] | None:
+    """The likeliest answer at each token; None at a token where the model answers nothing."""
     if trace.predictions is None:
         return None
-    return [{"word": best[0].word, "probability": best[0].probability} for best in trace.predictions]
+    return [{"word": a[0].word, "probability": a[0].probability} if a else None for a in trace.predictions]
 
 
 def cell(head: ac.HeadSteps, selection: Selection) -> tuple[int, int] | None:

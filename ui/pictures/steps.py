@@ -80,5 +80,5 @@ def _then(trace: ac.Trace, selection: Selection, words: Words) -> dict[str, Any]
             words(f"steps.then_{writes}", next=selection.layer + 1),
         ],
         "written_label": words("steps.written", layer=selection.layer),
-        "answer": parts.answers(trace) if writes in trace.card.details["readout_reads"] else None,
+        "answer": parts.answers(trace) if selection.layer == trace.card.n_layers - 1 else None,
     }

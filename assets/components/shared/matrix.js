@@ -59,11 +59,11 @@ export class MatrixView {
     Object.assign(this.spec, parts);
     const { spec, node } = this;
     const { rows, cols } = spec.values;
-    for (const [name, on] of Object.entries({
-      sideways: spec.sideways, tallhead: spec.sideways || spec.tallHead, lead: spec.lead, trail: spec.trail, tall: rows > (spec.mostRows ?? 26), bare: spec.bare, choosable: spec.choose,
-    })) node.toggleAttribute(`data-${name}`, Boolean(on));
+    const { sideways, tallHead, lead, trail, bare, choose, mostRows = 26 } = spec;
+    const marks = { sideways, tallhead: sideways || tallHead, lead, trail, tall: rows > mostRows, bare, choosable: choose };
+    for (const [name, on] of Object.entries(marks)) node.toggleAttribute(`data-${name}`, Boolean(on));
     node.style.setProperty("--chars", spec.scale.chars);
-    node.style.setProperty("--most-rows", spec.mostRows ?? 26);
+    node.style.setProperty("--most-rows", mostRows);
     if (spec.minCell) node.style.setProperty("--min-cell", `${spec.minCell}em`);
     this.sheet.style.setProperty("--rows", rows + (spec.foot ? 1 : 0));
     this.sheet.style.setProperty("--cols", cols);

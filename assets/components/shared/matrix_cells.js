@@ -83,8 +83,8 @@ export function rowHeader(label, i) {
 }
 
 export function columnHeader(label, j) {
-  return el("div", { role: "columnheader", class: "top", "data-col-label": j, "aria-colindex": j + 2, title: label.title ?? label.text },
-    labelNode(label));
+  const title = label.title ?? label.text;
+  return el("div", { role: "columnheader", class: "top", "data-col-label": j, "aria-colindex": j + 2, title }, labelNode(label));
 }
 
 /** The first row: an empty corner, the columns' names, and the names of extra columns. */

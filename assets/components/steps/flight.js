@@ -37,7 +37,9 @@ export function fly(view, stage, before, from) {
     if (!start || !end || start.width <= 0 || end.width <= 0) continue;
     const ghost = el("div", { class: `ghost tone-${goal.split("-")[1]}`, "aria-hidden": "true" });
     view.append(ghost);
-    const frame = (box) => ({ left: `${box.left - origin.left}px`, top: `${box.top - origin.top}px`, width: `${box.width}px`, height: `${box.height}px` });
+    const frame = (box) => ({
+      left: `${box.left - origin.left}px`, top: `${box.top - origin.top}px`, width: `${box.width}px`, height: `${box.height}px`,
+    });
     ghost.animate([{ ...frame(start), opacity: 0.9 }, { ...frame(end), opacity: 0.5 }], { duration: LENGTH, easing: "ease-in-out" })
       .finished.finally(() => ghost.remove()).catch(() => {});
   }

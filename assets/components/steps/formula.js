@@ -8,5 +8,6 @@ export function formula(label) {
     el("span", { class: "over" }, term("q", "Q"), " ", term("k", "K", el("sup", { text: "T" }))),
     el("span", { class: "under" }, term("scale", "√", el("span", { class: "radicand" }, "d", el("sub", { text: "k" })))));
   return el("div", { class: "formula", role: "math", "aria-label": label },
-    el("span", { "aria-hidden": "true" }, term("softmax", "softmax"), term("softmax", "("), fraction, term("softmax", ")"), " ", term("v", "V")));
+    el("span", { "aria-hidden": "true" },
+      term("softmax", "softmax"), term("softmax", "("), fraction, term("softmax", ")"), " ", term("v", "V")));
 }

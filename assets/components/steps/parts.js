@@ -79,8 +79,7 @@ function tableCell(cell) {
 
 /** rows: [{ label: node | text, cells: [...], lit?: tone }]; a foot row closes the bill. */
 export function fillTable(table, { caption, heads, rows, foot }) {
-  const line = ({ label, cells, lit, className }) => el("tr", { class: [lit ? `lit tone-${lit}` : "", className ?? ""].join(" ").trim() || null },
-    el("th", { scope: "row" }, label), cells.map(tableCell));
+  const line = ({ label, cells, lit }) => el("tr", { class: lit ? `lit tone-${lit}` : null }, el("th", { scope: "row" }, label), cells.map(tableCell));
   table.replaceChildren(
     el("caption", { class: "unseen", text: caption }),
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),

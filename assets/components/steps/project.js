@@ -59,8 +59,10 @@ function inputSpec(ctx, name, groups) {
 
 function toggles(ctx) {
   return el("div", { class: "toggles", role: "group", "aria-label": ctx.strings.part_label }, PARTS.map((part) =>
-    el("button", { type: "button", class: `toggle tone-${part}`, "data-part": part, "data-action": `part-${part}`, text: NAMES[part],
-      onclick: () => ctx.choose({ part }, "move") })));
+    el("button", {
+      type: "button", class: `toggle tone-${part}`, "data-part": part, "data-action": `part-${part}`, text: NAMES[part],
+      onclick: () => ctx.choose({ part }, "move"),
+    })));
 }
 
 /** One part's W over its result, sharing the width of their cells. */
@@ -108,7 +110,8 @@ function billParts(ctx, place) {
     spec: {
       values: bill.values, address: bill.address, scale: scales[2], scaleAt: (r) => scales[r],
       rowLabels: [{ text: phrase(strings.bill_x, { token: asked }) }, columnName(place), { text: strings.product }],
-      colLabels: names.map(shortLabel), label: phrase(strings.project_bill_label, { part: place.part, token: asked, dim: place.dim }),
+      colLabels: names.map(shortLabel),
+      label: phrase(strings.project_bill_label, { part: place.part, token: asked, dim: place.dim }),
     },
   };
 }
@@ -121,7 +124,7 @@ function totalLine(ctx, place, bill) {
   const who = roles(ctx, place)[part === "q" ? "asker" : "key"];
   const parts = [el("b", { class: `${part} symbol`, text: part }), "(", who, ")[", String(dim), "] = Σ ",
     number(bill.sum, fixed(bill.sum, 2), ["sum", bill.i, dim])];
-  if (bill.bias !== null) parts.push(" + b ", number(bill.bias, fixed(bill.bias, 2), ["bias", 0, dim]));
+  if (bill.bias !== null) parts.push(" + b ", number(bill.bias, fixed(bill.bias, 2), [`b_${part}`, 0, dim]));
   parts.push(" = ", number(value, fixed(value, 2), [part, bill.i, dim], { class: "number strong" }));
   const line = el("p", { class: "total" }, parts);
   const whole = bill.sum + (bill.bias ?? 0);
@@ -131,28 +134,34 @@ function totalLine(ctx, place, bill) {
 
 function lightAll(ctx, place) {
   const { part, dim } = place;
-  const at = (key, lights) => ctx.matrices.get(key)?.light(lights);
+  const at = (key, lights) => ctx.matrices.get(key)?.light({ rows: [], cols: [], cell: null, ...lights });
+  const cursor = (key) => ctx.matrices.get(key).cursor;
   const crossed = ctx.matrices.has("x_key");
   const cursorRow = rowOf(part, place);
-  at("x", { rows: crossed ? [[place.query, "q"]] : [[place.query, "q"], [place.key, "k"]], cols: [], cell: null,
-    cursor: [crossed ? place.query : cursorRow, ctx.matrices.get("x").cursor[1]] });
-  at("x_key", { rows: [[place.key, "k"]], cols: [], cell: null });
+  at("x", {
+    rows: crossed ? [[place.query, "q"]] : [[place.query, "q"], [place.key, "k"]],
+    cursor: [crossed ? place.query : cursorRow, cursor("x")[1]],
+  });
+  at("x_key", { rows: [[place.key, "k"]], cursor: crossed ? [place.key, cursor("x_key")[1]] : null });
   for (const name of PARTS) {
     const lit = name === part;
     const row = rowOf(name, place);
-    at(`w_${name}`, { rows: [], cols: lit ? [[dim, name]] : [], cell: null, cursor: [ctx.matrices.get(`w_${name}`).cursor[0], dim] });
-    at(name, { rows: [[row, name === "q" ? "q" : "k"]], cols: [], cell: lit ? [row, dim] : null, cursor: [row, dim] });
+    at(`w_${name}`, { cols: lit ? [[dim, name]] : [], cursor: [cursor(`w_${name}`)[0], dim] });
+    at(name, { rows: [[row, name === "q" ? "q" : "k"]], cell: lit ? [row, dim] : null, cursor: [row, dim] });
   }
 }
 
 /** Without X and the three W: the three results and the reason. */
 function results(ctx) {
   const shown = PARTS.map((part) => matrix(ctx, resultSpec(ctx, part, signedScale(ctx.arrays[part], ctx.theme), [])));
-  const node = el("div", {}, el("p", { class: "notice", text: ctx.header.missing }), el("div", { class: "side-by-side" }, shown.map((m) => m.node)));
+  const node = el("div", {}, paragraph(ctx.strings.lead_project, {}, { class: "lead-words" }),
+    el("p", { class: "notice", text: ctx.header.missing }), el("div", { class: "side-by-side" }, shown.map((view) => view.node)));
   const update = (place) => {
     for (const part of PARTS) {
       const row = rowOf(part, place);
-      ctx.matrices.get(part).light({ rows: [[row, part === "q" ? "q" : "k"]], cols: [], cell: part === place.part ? [row, place.dim] : null, cursor: [row, place.dim] });
+      const at = [row, place.dim];
+      const rows = [[row, part === "q" ? "q" : "k"]];
+      ctx.matrices.get(part).light({ rows, cols: [], cell: part === place.part ? at : null, cursor: at });
     }
   };
   return { node, update, main: "q" };
@@ -178,10 +187,15 @@ export function project(ctx) {
   const columns = Object.fromEntries(PARTS.map((part) => [part, column(ctx, part, groups)]));
   const buttons = toggles(ctx);
   const totals = el("div", { class: "totals", "aria-live": "polite" });
-  const corner = [paragraph(arrays.x_key ? strings.lead_project_crossed : strings.lead_project), buttons, totals, header.x_note ? el("p", { class: "quiet small", text: header.x_note }) : null];
+  const lead = paragraph(arrays.x_key ? strings.lead_project_crossed : strings.lead_project);
+  const note = header.x_note ? el("p", { class: "quiet small", text: header.x_note }) : null;
+  const corner = [lead, buttons, totals, note];
   const blocks = layout(ctx, columns, groups, corner);
   const start = billParts(ctx, ctx.place);
-  const bill = matrix(ctx, { key: "bill", name: [strings.bill], plain: strings.bill, axes: strings.axes_bill, stage: "products", class: "bill-matrix", brief: true, ...start.spec });
+  const bill = matrix(ctx, {
+    key: "bill", name: [strings.bill], plain: strings.bill, axes: strings.axes_bill, stage: "products", class: "bill-matrix",
+    brief: true, ...start.spec,
+  });
   blocks.at(-1).append(el("div", { class: "area bill-area" }, bill.node));
   const node = el("div", {}, blocks);
   const update = (place) => {

@@ -20,13 +20,14 @@ function matrices(ctx) {
     pick: (i, c) => ({ query: i, dim: c }),
   });
   const k = matrix(ctx, {
-    key: "k", name: ["K", el("sup", { text: "T" })], plain: "K transposed", tone: "k", stage: "k", values: transpose(arrays.k), scale: kScale,
-    groups: [across], ...wide, address: (c, j) => ["k", j, c], axes: strings.axes_dim_key, meaning: strings.mean_k,
+    key: "k", name: ["K", el("sup", { text: "T" })], plain: "K transposed", tone: "k", stage: "k", values: transposed(ctx),
+    scale: kScale, groups: [across], ...wide, address: (c, j) => ["k", j, c], axes: strings.axes_dim_key, meaning: strings.mean_k,
     rowLabels: dims, colLabels: ctx.keys, pick: (c, j) => ({ key: j, dim: c }),
   });
   const scores = matrix(ctx, {
     key: "scores", name: [strings.stage_scores, " ", "Q K", el("sup", { text: "T" })], plain: strings.stage_scores, stage: "scores",
-    values: stages.scores, scale: scoreScale, groups: [across, down], ...wide, axes: strings.axes_query_key, meaning: strings.mean_scores,
+    values: stages.scores, scale: scoreScale, groups: [across, down], ...wide,
+    axes: strings.axes_query_key, meaning: strings.mean_scores,
     rowLabels: ctx.queries, colLabels: ctx.keys, pick: (i, j) => ({ query: i, key: j }),
   });
   return { q, k, scores };
@@ -45,8 +46,8 @@ function fillBill(ctx, table, place) {
     heads: [strings.dimension, named("q", asker), named("k", key), strings.product],
     rows: products.map((value, c) => ({
       label: String(c), lit: c === place.dim ? "ink" : null,
-      cells: [{ value: arrays.q.at(i, c), at: ["q", i, c], format: two }, { value: arrays.k.at(j, c), at: ["k", j, c], format: two },
-        { value, at: ["products", i, c], scale }],
+      cells: [{ value: arrays.q.at(i, c), at: ["q", i, c], format: two },
+        { value: arrays.k.at(j, c), at: ["k", j, c], format: two }, { value, at: ["products", i, c], scale }],
     })),
     foot: [{ label: "Σ", cells: [null, null, { value: score, at: ["score", i, j], format: two }] }],
   });
@@ -70,7 +71,8 @@ export function nextScale(ctx) {
 function largestTerm(ctx, { products, score }, place) {
   if (score === 0) return [ctx.strings.score_zero];
   // The largest of the terms that pull the same way as the sum; there always is one.
-  const dim = products.reduce((best, value, c) => (value * score > 0 && (best < 0 || Math.abs(value) > Math.abs(products[best])) ? c : best), -1);
+  const pulls = products.map((value) => value * Math.sign(score));
+  const dim = pulls.indexOf(Math.max(...pulls));
   const cancels = Math.abs(products[dim]) > 1.5 * Math.abs(score);
   return told(cancels ? ctx.strings.largest_term_cancels : ctx.strings.largest_term, {
     dim: String(dim),
@@ -85,8 +87,9 @@ export function score(ctx) {
   const title = el("h3");
   const story = el("p", { "aria-live": "polite" });
   const node = el("div", { class: "product scoring" },
-    el("div", { class: "area corner" }, paragraph(ctx.strings.lead_score), paragraph(ctx.strings.read_score, {}, { class: "quiet small" })),
-    el("div", { class: "area above" }, k.node), el("div", { class: "area left" }, q.node), el("div", { class: "area below" }, scores.node),
+    el("div", { class: "area corner" }, paragraph(ctx.strings.lead_score),
+      paragraph(ctx.strings.read_score, {}, { class: "quiet small" })),
+    [["above", k], ["left", q], ["below", scores]].map(([area, view]) => el("div", { class: `area ${area}` }, view.node)),
     el("div", { class: "area side" }, title, bill.node, story, el("p", { class: "quiet", text: nextScale(ctx) })));
   const update = (place) => {
     const { query, key, dim } = place;

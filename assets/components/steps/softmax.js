@@ -36,8 +36,8 @@ function matrices(ctx) {
   });
   const sums = plainScale(two);
   const weights = matrix(ctx, {
-    ...shared, key: "weights", name: [strings.stage_weights], plain: strings.stage_weights, values: stages.weights, stage: "weights",
-    scale: weightScale(theme), meaning: strings.mean_weights,
+    ...shared, key: "weights", name: [strings.stage_weights], plain: strings.stage_weights, stage: "weights",
+    values: stages.weights, scale: weightScale(theme), meaning: strings.mean_weights,
     trail: { label: "Σ", at: (i) => ({ value: ctx.weightSums.at(i, 0), stage: "weight_sum", i, j: 0, scale: sums }) },
   });
   return { scaled, weights };
@@ -46,19 +46,20 @@ function matrices(ctx) {
 /** The row's stages, one column each; masked and bias stand there only where the head has them. */
 function columnsOf(ctx, i) {
   const { stages, strings, arrays, theme } = ctx;
-  const weight = weightScale(theme);
-  const scoreScale = signedScale({ data: stages.scores.row(i) }, theme);
-  const scaledScale = signedScale({ data: stages.scaled.row(i) }, theme);
+  const signed = (values) => ({ ...signedScale({ data: values.row(i) }, theme), format: two });
+  const weight = { ...weightScale(theme), format: (value) => percent(value, 2) };
   const plain = (matrix, stage, format) => (j) => ({ value: matrix.at(i, j), at: [stage, i, j], format });
+  const painted = (matrix, stage, scale) => (j) => ({ value: matrix.at(i, j), at: [stage, i, j], scale });
+  const divisor = { value: stages.rowSum.at(i, 0), at: ["row_sum", i, 0], format: (value) => `÷ ${small(value)}` };
   const columns = [
-    { head: strings.stage_score, cell: (j) => ({ value: stages.scores.at(i, j), at: ["scores", i, j], scale: { ...scoreScale, format: two } }) },
+    { head: strings.stage_score, cell: painted(stages.scores, "scores", signed(stages.scores)) },
     arrays.bias && { head: strings.bias, cell: plain(arrays.bias, "bias", two) },
     { head: ctx.isRoot ? `${strings.stage_scaled} (÷ √${ctx.header.d_head})` : strings.stage_scaled,
-      cell: (j) => ({ value: stages.scaled.at(i, j), at: ["scaled", i, j], scale: { ...scaledScale, format: two } }) },
+      cell: painted(stages.scaled, "scaled", signed(stages.scaled)) },
     arrays.allowed && { head: strings.stage_masked, cell: plain(stages.masked, "masked", two) },
     { head: strings.exp_head, cell: plain(stages.exp, "exp", small) },
-    { head: strings.row_sum_head, cell: () => ({ value: stages.rowSum.at(i, 0), at: ["row_sum", i, 0], format: (value) => `÷ ${small(value)}` }) },
-    { head: strings.weight, cell: (j) => ({ value: stages.weights.at(i, j), at: ["weights", i, j], scale: { ...weight, format: (value) => percent(value, 2) } }) },
+    { head: strings.row_sum_head, cell: () => divisor },
+    { head: strings.weight, cell: painted(stages.weights, "weights", weight) },
   ];
   return columns.filter(Boolean);
 }
@@ -66,15 +67,17 @@ function columnsOf(ctx, i) {
 function fillRow(ctx, table, place) {
   const columns = columnsOf(ctx, place.query);
   const { stages, strings } = ctx;
-  const blank = columns.map(() => null);
-  const at = (head) => columns.findIndex((column) => column.head === head);
-  const sums = blank.slice();
-  sums[at(strings.exp_head)] = { value: stages.rowSum.at(place.query, 0), at: ["row_sum", place.query, 0], format: small };
-  sums[at(strings.weight)] = { value: ctx.weightSums.at(place.query, 0), at: ["weight_sum", place.query, 0], format: (value) => percent(value, 2) };
+  const i = place.query;
+  const sum = {
+    [strings.exp_head]: { value: stages.rowSum.at(i, 0), at: ["row_sum", i, 0], format: small },
+    [strings.weight]: { value: ctx.weightSums.at(i, 0), at: ["weight_sum", i, 0], format: (value) => percent(value, 2) },
+  };
+  const sums = columns.map((column) => sum[column.head] ?? null);
   fillTable(table, {
     caption: strings.row_table_label, heads: [strings.word, ...columns.map((column) => column.head)],
     rows: ctx.keys.map((label, j) => ({
-      label: word(label.text, { title: label.title }), lit: j === place.key ? "k" : null, cells: columns.map((column) => column.cell(j)),
+      label: word(label.text, { title: label.title }), lit: j === place.key ? "k" : null,
+      cells: columns.map((column) => column.cell(j)),
     })),
     foot: [{ label: "Σ", cells: sums }],
   });
@@ -102,7 +105,8 @@ export function softmax(ctx) {
   const title = el("h3");
   const words = el("p", { "aria-live": "polite" });
   const node = el("div", { class: "softmax" },
-    paragraph(ctx.strings.lead_softmax, {}, { class: "lead-words" }), el("div", { class: "side-by-side" }, scaled.node, weights.node),
+    paragraph(ctx.strings.lead_softmax, {}, { class: "lead-words" }),
+    el("div", { class: "side-by-side" }, scaled.node, weights.node),
     el("div", { class: "row-story" }, el("div", { class: "row-table" }, title, row.node),
       el("div", { class: "row-words" }, words, paragraph(ctx.strings.read_softmax, {}, { class: "quiet" }))));
   const update = (place) => {

@@ -14,12 +14,17 @@ function billSpec(ctx, place, scales) {
   const { arrays, stages, strings, theme } = ctx;
   const i = place.query;
   const weighted = tabulate(arrays.v.rows, arrays.v.cols, (j, c) => stages.weights.at(i, j) * arrays.v.at(j, c));
-  const weight = weightScale(theme);
+  const { paint, legend } = signedScale(weighted, theme);
+  const share = { ...weightScale(theme), format: (value) => percent(value) };
+  const total = { ...scales.output, format: (value) => fixed(value, 2) };
   return {
-    values: weighted, scale: { ...scales.bill, paint: signedScale(weighted, theme).paint, legend: signedScale(weighted, theme).legend },
+    values: weighted, scale: { ...scales.bill, paint, legend },
     address: (j, c) => ["weighted_value", j, c],
-    lead: { label: strings.weight, at: (j) => ({ value: stages.weights.at(i, j), stage: "weights", i, j, scale: { ...weight, format: (value) => percent(value) } }) },
-    foot: { label: `Σ = ${strings.stage_output}`, at: (c) => ({ value: stages.output.at(i, c), stage: "output", i, j: c, scale: { ...scales.output, format: (value) => fixed(value, 2) } }) },
+    lead: { label: strings.weight, at: (j) => ({ value: stages.weights.at(i, j), stage: "weights", i, j, scale: share }) },
+    foot: {
+      label: `Σ = ${strings.stage_output}`,
+      at: (c) => ({ value: stages.output.at(i, c), stage: "output", i, j: c, scale: total }),
+    },
   };
 }
 
@@ -28,26 +33,26 @@ function matrices(ctx) {
   const groups = { dims: new ScrollGroup("scrollLeft"), keys: new ScrollGroup("scrollTop"), rows: new ScrollGroup("scrollTop") };
   const [v, output] = aligned(signedScale(arrays.v, theme), signedScale(stages.output, theme));
   const scales = { output, bill: { ...signedScale(arrays.v, theme, { digits: 2 }), format: (value) => fixed(value, 2) } };
-  const dims = countLabels(arrays.v.cols);
+  const colLabels = countLabels(arrays.v.cols);
   const sideways = crowded(ctx.keys);
+  const perKey = {
+    axes: strings.axes_key_dim, rowLabels: ctx.keys, colLabels, groups: [groups.dims, groups.keys], pick: (j, c) => ({ key: j, dim: c }),
+  };
+  const named = (name) => ({ key: name, name: [strings[`stage_${name}`]], plain: strings[`stage_${name}`], stage: name, values: stages[name] });
   const views = {
     bill: matrix(ctx, {
-      key: "bill", name: [strings.bill], plain: strings.bill, axes: strings.axes_key_dim, meaning: strings.mean_weighted, stage: "weighted_value",
-      rowLabels: ctx.keys, colLabels: dims, groups: [groups.dims, groups.keys], pick: (j, c) => ({ key: j, dim: c }), ...billSpec(ctx, ctx.place, scales),
+      ...perKey, key: "bill", name: [strings.bill], plain: strings.bill, meaning: strings.mean_weighted, stage: "weighted_value",
+      ...billSpec(ctx, ctx.place, scales),
     }),
-    v: matrix(ctx, {
-      key: "v", name: ["V"], plain: "V", tone: "v", stage: "v", values: arrays.v, scale: v, groups: [groups.dims, groups.keys],
-      axes: strings.axes_key_dim, meaning: strings.mean_v, rowLabels: ctx.keys, colLabels: dims, pick: (j, c) => ({ key: j, dim: c }),
-    }),
+    v: matrix(ctx, { ...perKey, key: "v", name: ["V"], plain: "V", tone: "v", stage: "v", values: arrays.v, scale: v, meaning: strings.mean_v }),
     weights: matrix(ctx, {
-      key: "weights", name: [strings.stage_weights], plain: strings.stage_weights, stage: "weights", values: stages.weights, scale: weightScale(theme),
-      groups: [groups.rows], kind: kindOf(ctx), sideways, minCell: ctx.keys.length <= 16 ? 3.1 : 0, axes: strings.axes_query_key, meaning: strings.mean_weights,
+      ...named("weights"), scale: weightScale(theme), groups: [groups.rows], kind: kindOf(ctx), sideways,
+      minCell: ctx.keys.length <= 16 ? 3.1 : 0, axes: strings.axes_query_key, meaning: strings.mean_weights,
       rowLabels: ctx.queries, colLabels: ctx.keys, pick: (i, j) => ({ query: i, key: j }),
     }),
     output: matrix(ctx, {
-      key: "output", name: [strings.stage_output], plain: strings.stage_output, tone: "o", stage: "output", values: stages.output, scale: output,
-      groups: [groups.dims, groups.rows], tallHead: sideways, axes: strings.axes_query_dim, meaning: strings.mean_output,
-      rowLabels: ctx.queries, colLabels: dims, pick: (i, c) => ({ query: i, dim: c }),
+      ...named("output"), tone: "o", scale: output, groups: [groups.dims, groups.rows], tallHead: sideways,
+      axes: strings.axes_query_dim, meaning: strings.mean_output, rowLabels: ctx.queries, colLabels, pick: (i, c) => ({ query: i, dim: c }),
     }),
   };
   return { views, scales };
@@ -58,7 +63,8 @@ function story(ctx, place) {
   if (!ctx.hasKeys(place.query)) return told(strings.row_without_keys, roles(ctx, place));
   const weight = stages.weights.at(place.query, place.key);
   return told(strings.sum_story, {
-    ...roles(ctx, place), weight: number(weight, percent(weight, 2), ["weights", place.query, place.key], { class: "number strong" }),
+    ...roles(ctx, place),
+    weight: number(weight, percent(weight, 2), ["weights", place.query, place.key], { class: "number strong" }),
   });
 }
 
@@ -76,19 +82,24 @@ function thenMatrices(ctx) {
   const { arrays, stages, strings, theme } = ctx;
   if (!arrays.w_o && !arrays.written) return null;
   const own = arrays.w_o ? product(stages.output, arrays.w_o) : null;
-  const rows = [own && ["head_written", own, strings.head_written], arrays.written && ["written", arrays.written, ctx.header.then.written_label]].filter(Boolean);
+  const rows = [
+    own && ["head_written", own, strings.head_written],
+    arrays.written && ["written", arrays.written, ctx.header.then.written_label],
+  ].filter(Boolean);
   const reach = Math.max(...rows.map(([, values]) => reachOf(values)));
   const width = rows[0][1].cols;
   const [above, below] = aligned(signedScale(arrays.w_o ?? { data: [0] }, theme), signedScale({ data: [reach] }, theme));
   const across = new ScrollGroup("scrollLeft");
   const rowsOf = (i) => new Matrix(Float64Array.from(rows.flatMap(([, values]) => [...values.row(i)])), rows.length, width);
   const w = arrays.w_o && matrix(ctx, {
-    key: "w_o", name: ["W", el("sub", { text: "O" })], plain: "W_O", tone: "o", stage: "w_o", values: arrays.w_o, scale: above, groups: [across],
-    axes: strings.axes_dim_model, meaning: strings.mean_w_o, rowLabels: countLabels(arrays.w_o.rows), colLabels: countLabels(width), mostRows: 12,
+    key: "w_o", name: ["W", el("sub", { text: "O" })], plain: "W_O", tone: "o", stage: "w_o", values: arrays.w_o, scale: above,
+    groups: [across], axes: strings.axes_dim_model, meaning: strings.mean_w_o, mostRows: 12,
+    rowLabels: countLabels(arrays.w_o.rows), colLabels: countLabels(width),
   });
   const written = matrix(ctx, {
-    key: "written", name: [strings.then_adds], plain: strings.then_adds, tone: "o", stage: "written", values: rowsOf(ctx.place.query), scale: below, groups: [across],
-    address: (r, c) => [rows[r][0], ctx.shown.query, c], axes: "", rowLabels: rows.map(([, , text]) => ({ text })), colLabels: countLabels(width), class: "wide-labels",
+    key: "written", name: [strings.then_adds], plain: strings.then_adds, tone: "o", stage: "written", scale: below, groups: [across],
+    values: rowsOf(ctx.place.query), address: (r, c) => [rows[r][0], ctx.shown.query, c], axes: strings.axes_written,
+    rowLabels: rows.map(([, , text]) => ({ text })), colLabels: countLabels(width), class: "wide-labels",
   });
   return { nodes: [w?.node, written.node], update: (place) => written.change({ values: rowsOf(place.query) }) };
 }
@@ -115,7 +126,8 @@ export function sum(ctx) {
   const after = strip(ctx);
   const areas = { corner: "bill", above: "v", left: "weights", below: "output" };
   const node = el("div", {}, paragraph(ctx.strings.lead_sum, {}, { class: "lead-words" }),
-    el("div", { class: "product summing" }, Object.entries(areas).map(([area, key]) => el("div", { class: `area ${area}` }, views[key].node)),
+    el("div", { class: "product summing" },
+      Object.entries(areas).map(([area, key]) => el("div", { class: `area ${area}` }, views[key].node)),
       el("div", { class: "area side" }, words, paragraph(ctx.strings.read_sum, {}, { class: "quiet" }), after.words)),
     after.sums);
   const update = (place) => {

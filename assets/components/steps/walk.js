@@ -57,7 +57,8 @@ export class Walk {
     const { step, query, key, ...rest } = header;
     const signature = JSON.stringify([rest, theme]);
     if (fresh) this.compute(header, arrays);
-    this.place.fit({ queries: this.arrays.q.rows, keys: this.arrays.k.rows, dims: Math.min(this.arrays.q.cols, this.arrays.v.cols) });
+    const { q, k, v } = this.arrays;
+    this.place.fit({ queries: q.rows, keys: k.rows, dims: Math.min(q.cols, v.cols) });
     this.header = header;
     if (signature !== this.signature) this.build(theme);
     else if (news) this.redraw();
