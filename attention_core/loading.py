@@ -69,7 +69,10 @@ def _layer(index: int, facts: Mapping[str, Any], exact: Tensors) -> TaughtLayer:
 
     mlp = Mlp(*map(tensor, ("mlp_in", "mlp_in_bias", "mlp_out", "mlp_out_bias"))) if facts["mlp"] else None
     return TaughtLayer(
-        *map(tensor, ("w_q", "w_k", "w_v", "w_o")),
+        w_q=tensor("w_q"),
+        w_k=tensor("w_k"),
+        w_v=tensor("w_v"),
+        w_o=tensor("w_o"),
         query_reads=tuple(facts["query_reads"]),
         key_reads=tuple(facts["key_reads"]),
         writes=facts["writes"],

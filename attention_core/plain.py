@@ -6,13 +6,14 @@ stage is kept. The steps on the screen must give the same numbers, and `verify` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float, Int
 
+from attention_core.steps import HeadSteps
 from attention_core.trace import LayerTrace, Trace, Verification
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def forward(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> PlainForward:
         looks, adds = _attend(layer, stream, model.card.causal)
         stream = {**stream, layer.writes: stream.get(layer.writes, 0.0) + adds}
         if layer.mlp is not None:
-            hidden = sum(stream[part] for part in {*layer.query_reads, layer.writes})
+            hidden = sum(stream[part] for part in dict.fromkeys((*layer.query_reads, layer.writes)))
             active = np.einsum("nd,dh->nh", hidden, layer.mlp.w_in) + layer.mlp.b_in
             stream[layer.writes] = stream[layer.writes] + (active * (active > 0)) @ layer.mlp.w_out + layer.mlp.b_out
         weights.append(looks)
@@ -58,7 +59,7 @@ def _embedded(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> Float[np.nd
     if model.card.details["positions"] == "none":
         return words
     if model.card.details["positions"] == "learned":
-        return words + model.positions[np.arange(len(ids))]
+        return words + np.asarray(model.positions)[: len(ids)]
     column, position = np.arange(model.card.d_model), np.arange(len(ids))[:, None]
     angle = position / 10000.0 ** ((column - column % 2) / model.card.d_model)
     return words + np.where(column % 2 == 0, np.sin(angle), np.cos(angle))
@@ -67,8 +68,8 @@ def _embedded(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> Float[np.nd
 def _attend(
     layer: TaughtLayer, stream: Mapping[str, Float[np.ndarray, "token d_model"]], is_causal: bool
 ) -> tuple[Float[np.ndarray, "head query key"], Float[np.ndarray, "query d_model"]]:
-    asks = sum(stream[part] for part in layer.query_reads)
-    answers = sum(stream[part] for part in layer.key_reads)
+    asks = np.add.reduce([stream[part] for part in layer.query_reads])
+    answers = np.add.reduce([stream[part] for part in layer.key_reads])
     q = np.einsum("nd,hde->hne", asks, layer.w_q)
     k = np.einsum("nd,hde->hne", answers, layer.w_k)
     v = np.einsum("nd,hde->hne", answers, layer.w_v)
@@ -113,8 +114,15 @@ def _layer_difference(
     heads = [layer.head(h) for h in range(layer.n_heads)]
     found = [np.abs(head.weights - w)[rows].max() for head, w in zip(heads, weights, strict=True)]
     by_heads = sum(head.output @ head.w_o for head in heads)
+    found += [difference for head in heads for difference in _projections(head)]
     found += [np.abs(by_heads - written)[rows].max(), np.abs(layer.written - written)[rows].max()]
     return _largest(found)
+
+
+def _projections(head: HeadSteps) -> Iterator[float]:
+    # What the page shows as X W must be the q, k and v that were multiplied.
+    for w, made in ((head.w_q, head.q), (head.w_k, head.k), (head.w_v, head.v)):
+        yield float(np.abs(np.asarray(head.x) @ np.asarray(w) - made).max())
 
 
 def _answer_difference(
@@ -126,7 +134,8 @@ def _answer_difference(
             which = next(r for r, readout in enumerate(model.readouts) if readout.answers_at(token))
             column = model.readouts[which].column[answer.word]
             row = logits[which][i]
-            probability = float(np.exp(row[column]) / np.exp(row).sum())
+            odds = np.exp(row - row.max())
+            probability = float(odds[column] / odds.sum())
             differences += [abs(answer.logit - float(row[column])), abs(answer.probability - probability)]
     return _largest(differences)
 

@@ -43,7 +43,7 @@ class Readout:
 
     def logits(self, stream: Mapping[str, Float[np.ndarray, "token d_model"]]) -> Float[np.ndarray, "token answer"]:
         """What this read-out makes of a stream, before softmax."""
-        read = sum(stream[part] for part in self.reads) @ self.matrix
+        read = np.add.reduce([stream[part] for part in self.reads]) @ self.matrix
         return read if self.bias is None else read + self.bias
 
     def best(self, stream: Mapping[str, Float[np.ndarray, "token d_model"]], token: int) -> tuple[Answer, ...]:

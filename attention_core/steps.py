@@ -168,8 +168,14 @@ def attention(
     masked = np.where(visible, scaled, q.dtype.type(-np.inf))
     weights, has_keys = softmax(masked)
     return HeadSteps(
-        *(owned(a) for a in (q, k, v)),
-        *(read_only(a) for a in (scores, scaled, masked, weights, weights @ v)),
+        q=owned(q),
+        k=owned(k),
+        v=owned(v),
+        scores=read_only(scores),
+        scaled=read_only(scaled),
+        masked=read_only(masked),
+        weights=read_only(weights),
+        output=read_only(weights @ v),
         scale=factor,
         allowed=owned(visible),
         bias=None if bias is None else owned(bias),
@@ -251,6 +257,6 @@ def _check_shapes(
         raise ShapeMismatch(axis="d_head", expected=q.shape[1], actual=k.shape[1])
     if len(k) != len(v):
         raise ShapeMismatch(axis="key", expected=len(k), actual=len(v))
-    for name, array in (("allowed", allowed), ("bias", bias)):
-        if array is not None and array.shape != (len(q), len(k)):
-            raise ShapeMismatch(axis=f"(query, key) of {name}", expected=(len(q), len(k)), actual=array.shape)
+    for name, matrix in (("allowed", allowed), ("bias", bias)):
+        if matrix is not None and matrix.shape != (len(q), len(k)):
+            raise ShapeMismatch(axis=f"(query, key) of {name}", expected=(len(q), len(k)), actual=matrix.shape)

@@ -164,10 +164,9 @@ class TaughtModel:
         for index, layer in enumerate(self.layers):
             before = streams[-1]
             traced = _trace_layer(index, layer, before, self.card.causal)
-            after = {**before, layer.writes: before.get(layer.writes, 0) + traced.written}
+            after = _added(before, layer.writes, np.asarray(traced.written))
             extra = None if layer.mlp is None else layer.mlp(_mlp_input(layer, after))
-            if extra is not None:
-                after[layer.writes] = after[layer.writes] + extra
+            after = after if extra is None else _added(after, layer.writes, extra)
             layers.append(traced)
             streams.append(after)
             fed.append(extra)
@@ -205,8 +204,12 @@ def sinusoids(n: int, d_model: int) -> Float[np.ndarray, "token d_model"]:
     return waves
 
 
+def _added(stream: Stream, part: str, more: Float[np.ndarray, "token d_model"]) -> Stream:
+    return {**stream, part: stream[part] + more if part in stream else more}
+
+
 def _mlp_input(layer: TaughtLayer, stream: Stream) -> Float[np.ndarray, "token d_model"]:
-    return sum(stream[part] for part in dict.fromkeys((*layer.query_reads, layer.writes)))
+    return np.add.reduce([stream[part] for part in dict.fromkeys((*layer.query_reads, layer.writes))])
 
 
 def _trace_layer(index: int, layer: TaughtLayer, stream: Stream, is_causal: bool) -> LayerTrace:
@@ -227,10 +230,9 @@ def _trace_layer(index: int, layer: TaughtLayer, stream: Stream, is_causal: bool
         w_k=w_k,
         w_v=w_v,
         w_o=layer.w_o,
-        written=None,
     )
-    heads = (traced.head(h) for h in range(traced.n_heads))
-    return replace(traced, written=read_only(sum(head.output @ head.w_o for head in heads)))
+    written = np.add.reduce([traced.head(h).output @ layer.w_o[h] for h in range(traced.n_heads)])
+    return replace(traced, written=read_only(written))
 
 
 def _projected(

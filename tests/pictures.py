@@ -1,4 +1,4 @@
-"""Screenshots from the running app: every page in both languages, both themes and two widths, and the README's pictures.
+"""Screenshots from the running app: the README's pictures, or every page in both languages, themes and two widths.
 
     python -m tests.pictures                the README's pictures, to docs/
     python -m tests.pictures --all FOLDER   every page × language × theme × width, whole pages, to FOLDER

@@ -47,6 +47,7 @@ def server(script: Path = ROOT / "app.py") -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=20)
+        process.stdout.close()
 
 
 def wait_until_up(address: str, process: subprocess.Popen) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 import attention_core as ac
 from ui.translations import Words
 
-TEXTS = ("architecture", "data", "objective", "regularisers", "structural_zeros", "failures")
+TEXTS = ("answers", "architecture", "data", "objective", "regularisers", "structural_zeros", "failures")
 
 
 def show(card: ac.ModelCard, words: Words) -> None:

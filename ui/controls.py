@@ -30,9 +30,9 @@ def sentence(words: Words, *, key: str = "text", label: str = "controls.sentence
 
 def example_pills(words: Words) -> None:
     """One button per example; the one on screen is lit."""
-    buttons = {example.id: example for example in examples.with_buttons()}
+    labels = {example.id: label[words.language] for example, label in examples.with_buttons()}
     shown = examples.of_text(selection.current().text)
-    selection.mark("example", shown.id if shown is not None and shown.id in buttons else None)
+    selection.mark("example", shown.id if shown is not None and shown.id in labels else None)
 
     def on_change() -> None:
         chosen = selection.widget("example")
@@ -41,9 +41,9 @@ def example_pills(words: Words) -> None:
 
     st.pills(
         words("controls.examples"),
-        list(buttons),
+        list(labels),
         key="example",
-        format_func=lambda name: buttons[name].label[words.language],
+        format_func=lambda name: labels[name],
         on_change=on_change,
         label_visibility="collapsed",
     )

@@ -35,8 +35,9 @@ def all_examples() -> tuple[Example, ...]:
     return tuple(Example(e["id"], e["text"], e.get("label"), e.get("flip"), e.get("changed")) for e in entries)
 
 
-def with_buttons() -> tuple[Example, ...]:
-    return tuple(example for example in all_examples() if example.label is not None)
+def with_buttons() -> tuple[tuple[Example, Mapping[str, str]], ...]:
+    """The examples that have a button, each with its label by language."""
+    return tuple((example, example.label) for example in all_examples() if example.label is not None)
 
 
 def first() -> Example:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -29,7 +29,7 @@ UNSET = -1  # No token was named in the address: the first pronoun of the first 
 
 _SAVED, _NOTES, _WORDS, _PAGE = "_saved", "_notes", "_words", "_page"
 
-KEPT = "session"  # How long a control keeps its value: also while it is not drawn.
+KEPT: Final = "session"  # How long a control keeps its value: also while it is not drawn.
 
 
 @dataclass(frozen=True)

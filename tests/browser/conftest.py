@@ -64,7 +64,7 @@ class Visits:
 
     def listen(self, socket) -> None:
         self.judge(socket.url)
-        socket.on("framesent", self.frames.append)
+        socket.on("framesent", lambda frame: self.frames.append(frame))
 
     def judge(self, url: str) -> None:
         parts = urlsplit(url)

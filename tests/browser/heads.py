@@ -43,7 +43,9 @@ def _nothing_to_compare(trace: ac.Trace, full: bool) -> ac.Verification:
 def _scaled(wanted: np.ndarray, words: str, allowed: np.ndarray | None = None) -> Planted:
     """A head whose scaled scores are `wanted`."""
     n = len(wanted)
-    return Planted(tuple(words.split()), wanted * np.sqrt(n), np.eye(n), np.random.default_rng(n).normal(size=(n, 5)), allowed)
+    return Planted(
+        tuple(words.split()), wanted * np.sqrt(n), np.eye(n), np.random.default_rng(n).normal(size=(n, 5)), allowed
+    )
 
 
 def _scores(wanted: list[list[float]], words: str) -> Planted:

@@ -65,14 +65,7 @@ def fill(page: Page, text: str, picture: str = "explore", key: str = "text") -> 
     """Another sentence in the box, and its picture."""
     with redrawn(page, picture):
         page.locator(f".st-key-{key} input").fill(text)
-    joined = "".join(text.split())
-    page.wait_for_function(
-        """([picture, joined]) => {
-          const host = document.querySelector(`.st-key-${picture} [data-testid=stBidiComponentRegular]`) ?? document;
-          return document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]') !== null;
-        }""",
-        arg=[picture, joined],
-    )
+    wait_address(page, **{key: text})
 
 
 def type_instead(page: Page, old: str, new: str) -> None:

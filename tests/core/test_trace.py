@@ -64,10 +64,10 @@ def test_a_head_that_is_not_there(h: int) -> None:
         grouped().head(h)
 
 
-def test_a_layers_soft_cap_is_not_left_out() -> None:
-    layer = replace(grouped(), bias=None, softcap=0.5)
+def test_a_layers_soft_cap_comes_before_its_bias() -> None:
+    layer = replace(grouped(), softcap=0.5)
     scaled = 0.5 * np.tanh(np.einsum("qd,kd->qk", layer.q[0], layer.k[0]) * 0.3 / 0.5)
-    np.testing.assert_allclose(layer.head(0).scaled, scaled, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(layer.head(0).scaled, scaled + layer.bias[0], rtol=0, atol=1e-12)
 
 
 def test_a_trace_passes_its_check(tired: ac.Trace) -> None:
@@ -166,6 +166,14 @@ def test_steps_that_differ_from_the_plain_forward_are_not_handed_out(
 def test_each_figure_of_a_check_can_fail_it(tired: ac.Trace, change: dict[str, float]) -> None:
     assert not replace(tired.check(), **change).passed
     assert not replace(tired.check(), **dict.fromkeys(change, float("nan"))).passed
+
+
+def test_large_logits_are_no_mismatch(pronoun: ac.TaughtModel) -> None:
+    (readout,) = pronoun.readouts
+    loud = replace(pronoun, readouts=(replace(readout, matrix=30 * readout.matrix),))
+    trace = loud.trace("The animal was tired.")
+    assert max(answers[0].logit for answers in trace.predictions) > 710  # exp(710) is more than a float64 holds.
+    assert trace.check(full=True).passed
 
 
 def test_a_model_that_answers_nothing_can_be_checked(tired: ac.Trace) -> None:

@@ -1,0 +1,249 @@
+"""Step by step: every number of the four steps is Python's own, and no step waits for the server."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import attention_core as ac
+from tests.browser import reading
+from tests.running import TIRED, WIDE
+from ui.examples import all_examples
+from ui.selection import STEPS
+
+SUBJECTS = ("animal", "dog", "cat", "horse", "bear", "zebra")
+VIEW = ".st-key-steps .view"
+
+# When another step is drawn: what had been sent when the key or button went down, and what when its matrices stood there.
+WATCH_STEPS = """view => {
+  let [before, pressed] = [view.dataset.step, null];
+  for (const name of ['keydown', 'pointerdown']) {
+    window.addEventListener(name, () => (pressed = window.sent), { capture: true });
+  }
+  window.steps = [];
+  new MutationObserver(() => {
+    const { step } = view.dataset;
+    const numbers = view.querySelectorAll('.stage [data-value]').length;
+    if (step !== before) window.steps.push({ step, pressed, sent: window.sent, numbers });
+    before = step;
+  }).observe(view, { attributeFilter: ['data-step'] });
+}"""
+
+
+def trace_of(text: str) -> ac.Trace:
+    return ac.load("pronoun").trace(text)
+
+
+def at_step(page: Page, step: str) -> None:
+    expect(page.locator(VIEW)).to_have_attribute("data-step", step)
+
+
+def close(shown: object, wanted: object) -> None:
+    np.testing.assert_allclose(shown, wanted, rtol=1e-12, atol=1e-12)
+
+
+def choose(page: Page, key: str, i: int, j: int) -> None:
+    """Click a cell of a matrix; it is kept."""
+    page.locator(f"{VIEW} [data-matrix='{key}'] .cell[data-row='{i}'][data-col='{j}']").click()
+    expect(page.locator(VIEW)).to_have_attribute("data-locked", "true")
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_one_input_and_three_matrices_make_q_k_and_v(visit, layer):
+    page = visit("steps", text=TIRED, layer=layer, step="project")
+    head = trace_of(TIRED).layers[layer].head(0)
+    x = reading.matrix(page, "x")
+    close(x, head.x)
+    for part in ("q", "k", "v"):
+        w, made = reading.matrix(page, f"w_{part}"), reading.matrix(page, part)
+        close(w, getattr(head, f"w_{part}"))
+        close(made, getattr(head, part))
+        np.testing.assert_allclose(x @ w, made, rtol=1e-12, atol=1e-10)
+        # The bill of one number: terms of X and W, their products, their sum.
+        choose(page, part, 3, 5)
+        close(list(reading.stated(page, "products", ".bill-matrix").values()), head.x[3] * w[:, 5])
+        assert reading.stated(page, "sum")[3, 5] == pytest.approx(getattr(head, part)[3, 5], abs=1e-10)
+
+
+def project_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
+    for part, row in (("q", i), ("k", j), ("v", j)):
+        close(reading.matrix(page, part)[row], getattr(head, part)[row])
+    dim = (i + j) % head.q.shape[1]
+    choose(page, "k", j, dim)
+    close(reading.stated(page, "sum")[j, dim], head.k[j, dim])
+
+
+def score_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
+    bill = head.explain(i, j)
+    products = reading.stated(page, "products", ".bill")
+    close([products[i, c] for c in range(len(bill.products))], bill.products)
+    close(reading.stated(page, "score")[i, j], bill.score)
+    close(reading.matrix(page, "scores"), head.scores)
+
+
+def softmax_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
+    bill = head.explain(i, j)
+    close(reading.stated(page, "scaled")[i, j], bill.scaled)
+    close(reading.stated(page, "row_max")[i, 0], bill.row_max)
+    close(reading.stated(page, "exp")[i, j], bill.exp)
+    close(reading.stated(page, "row_sum")[i, 0], bill.row_sum)
+    close(reading.stated(page, "weights")[i, j], bill.weight)
+    close(reading.matrix(page, "weights"), head.weights)
+
+
+def sum_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
+    bill = head.explain(i, j)
+    terms = reading.stated(page, "weighted_value")
+    width = len(bill.weighted_value)
+    close([terms[j, c] for c in range(width)], bill.weighted_value)
+    output = reading.stated(page, "output")
+    close([output[i, c] for c in range(width)], head.output[i])
+    close(sum(np.array([terms[key, c] for c in range(width)]) for key in range(len(head.k))), head.output[i])
+
+
+CHECKS = {"project": project_equals, "score": score_equals, "softmax": softmax_equals, "sum": sum_equals}
+
+
+def places(count: int) -> list[tuple[str, int, int, int, int]]:
+    """Sentences, layers, heads and cells, drawn once and for all."""
+    dice = random.Random(20)
+    model = ac.load("pronoun")
+    found = []
+    for _ in range(count):
+        text = dice.choice(all_examples()).text.replace("animal", dice.choice(SUBJECTS))
+        layer = dice.randrange(model.card.n_layers)
+        n = len(model.trace(text).tokens)
+        found.append((text, layer, dice.randrange(model.card.n_heads), dice.randrange(n), dice.randrange(n)))
+    return found
+
+
+def show(page: Page, text: str, layer: int, h: int) -> ac.HeadSteps:
+    """Another head of another sentence, at the step "score"; returns what Python knows of it."""
+    if page.locator(".st-key-text input").input_value() != text:
+        reading.fill(page, text, "steps")
+    for key, value in (("layer", layer), ("head", h)):
+        if reading.fields(page)[key] != str(value):
+            reading.press_option(page, key, str(value))
+    reading.wait_address(page, text=text, layer=layer, head=h)
+    page.locator(f"{VIEW} [data-action=tab-score]").click()
+    head = trace_of(text).layers[layer].head(h)
+    first = page.locator(f"{VIEW} [data-matrix=scores] .cell[data-row='0'][data-col='0']")
+    expect(first).to_have_attribute("data-value", re.compile(re.escape(f"{head.scores[0, 0]:.9f}"[:-1])))
+    return head
+
+
+def test_twenty_cells_equal_python_in_all_four_steps_and_no_step_waits(visit):
+    page = visit("steps", step="score")
+    page.locator(VIEW).evaluate(WATCH_STEPS)
+    for text, layer, h, i, j in places(20):
+        head = show(page, text, layer, h)
+        choose(page, "scores", i, j)
+        page.keyboard.press("PageUp")
+        for step in STEPS:
+            at_step(page, step)
+            CHECKS[step](page, head, i, j)
+            if step == "score":
+                page.locator(f"{VIEW} [data-action=next]").click()
+            elif step != STEPS[-1]:
+                page.keyboard.press("PageDown")
+    steps = page.evaluate("window.steps")
+    # Four steps of every walk, and the way back to "score" between two walks.
+    assert [drawn["step"] for drawn in steps] == (["project", "score", "softmax", "sum", "score"] * 20)[:-1]
+    for drawn in steps:
+        assert drawn["sent"] == drawn["pressed"], "something was sent before the step was drawn"
+        assert drawn["numbers"] > 100
+
+
+def test_keys_buttons_and_tabs_walk_and_the_address_follows(visit):
+    page = visit("steps", text=TIRED)
+    at_step(page, "project")
+    page.keyboard.press("PageUp")
+    at_step(page, "project")
+    for step in STEPS[1:]:
+        page.keyboard.press("PageDown")
+        at_step(page, step)
+    page.keyboard.press("PageDown")
+    at_step(page, "sum")
+    page.locator(f"{VIEW} [data-action=back]").click()
+    at_step(page, "softmax")
+    page.keyboard.press("PageUp")
+    at_step(page, "score")
+    page.locator(f"{VIEW} [data-action=tab-softmax]").click()
+    at_step(page, "softmax")
+    expect(page.locator(f"{VIEW} .tab[aria-current]")).to_contain_text("softmax")
+    choose(page, "weights", 3, 4)
+    reading.wait_address(page, step="softmax", token=3, key=4)
+    page.reload()
+    at_step(page, "softmax")
+    expect(page.locator(f"{VIEW} [data-matrix=weights] .cell.chosen")).to_have_attribute("data-row", "3")
+    expect(page.locator(f"{VIEW} [data-matrix=weights] .cell.chosen")).to_have_attribute("data-col", "4")
+
+
+def test_a_chosen_cell_stays_the_same_cell_whichever_way_one_looks(visit):
+    page = visit("steps", text=WIDE, look="answers", token=5, key=7, step="score")
+    chosen = page.locator(f"{VIEW} [data-matrix=scores] .cell.chosen")
+    expect(chosen).to_have_attribute("data-row", "7")
+    choose(page, "scores", 2, 10)
+    reading.wait_address(page, token=10, key=2)
+    page.reload()
+    expect(chosen).to_have_attribute("data-row", "2")
+    expect(chosen).to_have_attribute("data-col", "10")
+    page.get_by_role("link", name="Explore").click()
+    selected = page.locator(".st-key-explore .heat-grid .cell[aria-selected]")
+    expect(selected).to_have_attribute("data-row", "2")
+    expect(selected).to_have_attribute("data-col", "10")
+
+
+LIT = {"project": {"q", "k", "v"}, "score": {"q", "k"}, "softmax": {"softmax", "scale"}, "sum": {"v"}}
+
+
+def test_the_formula_the_row_and_the_column_light_up(visit):
+    page = visit("steps", text=TIRED, token=7, key=1)
+    for step, terms in LIT.items():
+        page.locator(f"{VIEW} [data-action=tab-{step}]").click()
+        at_step(page, step)
+        bold = page.locator(f"{VIEW} .formula .term").evaluate_all(
+            "nodes => nodes.filter((n) => getComputedStyle(n).fontWeight === '700').map((n) => n.classList[1].slice(5))"
+        )
+        assert set(bold) == terms, step
+    at_step(page, "sum")
+    lit = page.locator(f"{VIEW} .matrix").evaluate_all(
+        """views => views.map((view) => [view.dataset.matrix, ...['row', 'col'].map((kind) =>
+          [...view.querySelectorAll(`.lit[data-${kind}-label]`)].map((n) => n.textContent))])"""
+    )
+    lights = {name: (rows, columns) for name, rows, columns in lit}
+    assert lights["weights"] == (["it"], ["animal"])
+    assert lights["v"] == (["animal"], [])
+    assert lights["output"] == (["it"], [])
+    page.locator(f"{VIEW} [data-action=tab-score]").click()
+    for name, place in {"q": (["it"], []), "k": ([], ["animal"]), "scores": (["it"], ["animal"])}.items():
+        view = page.locator(f"{VIEW} [data-matrix={name}]")
+        found = tuple(view.locator(f".lit[data-{kind}-label]").all_text_contents() for kind in ("row", "col"))
+        assert found == place, name
+
+
+def test_arrow_keys_move_the_cell_and_escape_releases_it(visit):
+    page = visit("steps", text=TIRED, token=7, key=1, step="score")
+    view, chosen = page.locator(VIEW), page.locator(f"{VIEW} [data-matrix=scores] .cell.chosen")
+    choose(page, "scores", 7, 1)
+    expect(page.locator(f"{VIEW} .hint")).to_contain_text("This cell is kept.")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    expect(chosen).to_have_attribute("data-row", "8")
+    expect(chosen).to_have_attribute("data-col", "2")
+    assert reading.held(page).endswith("8,2")
+    reading.wait_address(page, token=8, key=2)
+    page.keyboard.press("Escape")
+    expect(view).to_have_attribute("data-locked", "false")
+    expect(page.locator(f"{VIEW} .hint")).to_contain_text("Point at a cell")
+    sent = len(visit.frames)
+    page.locator(f"{VIEW} [data-matrix=scores] .cell[data-row='2'][data-col='3']").hover()
+    expect(chosen).to_have_attribute("data-row", "2")
+    # What hovering sent, however late, would stand beside the one message of the click.
+    choose(page, "scores", 0, 11)
+    reading.wait_address(page, token=0, key=11)
+    assert len(visit.frames) == sent + 1
