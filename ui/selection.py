@@ -192,7 +192,8 @@ def move(step: str, query: int | None, key: int | None) -> None:
     """Where the walk stands now."""
     if step in STEPS:
         st.session_state["step"] = step
-    choose(query, key)
+    asks = st.session_state["look"] == LOOKS[0]
+    choose(*((query, key) if asks else (key, query)))
 
 
 def use_example(name: str) -> None:

@@ -11,21 +11,12 @@ from playwright.sync_api import Page, expect
 
 import attention_core as ac
 from tests.browser import reading
-from tests.browser.heads import HEADS, MARKUP
+from tests.browser.heads import HEADS
 from ui.paths import ASSETS
 from ui.selection import STEPS
+from ui.translations import words
 
 EXPLORE = ".st-key-explore"
-MARKED = " ".join(MARKUP)
-SCRIPTS = {
-    "scripts": "क़ ▁ café e\u0301te\u0301 👩‍🚀 👍🏽 🇨🇳 שלום عربي ไทย 猫",
-    "a lone low line": "▁",
-    "right to left": "it שלום it",
-}
-
-
-def tokens(text: str) -> list[str]:
-    return [token.text for token in ac.load("pronoun").trace(text).tokens]
 
 
 def labels(page: Page, kind: str) -> list[str]:
@@ -58,11 +49,6 @@ def test_everything_draws_with_every_other_machine_cut_off(visit):
     for step in STEPS:
         page.locator(f".st-key-steps [data-action=tab-{step}]").click()
         expect(page.locator(".st-key-steps .stage [data-matrix]").first).to_be_visible()
-    # Fonts that are named but were never fetched would be asked for by now.
-    assert (
-        page.evaluate("document.fonts.ready.then((fonts) => [...fonts].filter((f) => f.status === 'error').length)")
-        == 0
-    )
 
 
 def test_no_file_of_ours_names_another_machine():
@@ -111,7 +97,8 @@ def test_the_walk_draws_masked_cells_too(planted):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_rows_without_keys_are_hatched_and_say_so(planted, lang):
     page = planted(head="without-keys", lang=lang)
-    note = {"en": "no keys", "zh": "没有可看的词"}[lang]
+    note = words(lang)("explore.cell_nokeys")
+    assert lang != "en" or note == "no keys"
     expect(page.locator(f"{EXPLORE} .cell.nokeys")).to_have_count(8)
     expect(reading.cell(page, 0, 2)).to_have_css("background-image", re.compile("repeating-linear-gradient"))
     assert reading.texts(page, f"{EXPLORE} .blank-rows span") == [note] * 2
@@ -120,7 +107,7 @@ def test_rows_without_keys_are_hatched_and_say_so(planted, lang):
     expect(reading.cell(page, 2, 0)).to_have_class("cell masked")
     assert "NaN" not in reading.view(page).inner_text()
     page = planted("steps", picture="steps", head="without-keys", lang=lang, step="softmax")
-    assert reading.texts(page, ".st-key-steps [data-matrix=weights] .nokeys-note") == [note] * 2
+    assert reading.texts(page, ".st-key-steps [data-matrix=weights] .nokeys-note") == [words(lang)("steps.nokeys")] * 2
     assert (reading.matrix(page, "weights")[:2] == 0).all()
     for step in ("score", "softmax", "sum"):
         page.locator(f".st-key-steps [data-action=tab-{step}]").click()
@@ -138,11 +125,12 @@ def test_a_planted_identity_is_exactly_the_diagonal(planted):
     shown = np.array(colours(page, f"{EXPLORE} .heat-grid .cell")).reshape(7, 7)
     assert len(set(shown[np.eye(7, dtype=bool)])) == len(set(shown[~np.eye(7, dtype=bool)])) == 1
     assert labels(page, "row") == labels(page, "column") == list("abcdefg")
-    boxes = {kind: page.locator(f"{EXPLORE} .{kind}-label").evaluate_all(
-        "nodes => nodes.map((n) => n.getBoundingClientRect()).map(({ left, top, width, height }) => [left, top, width, height])"
-    ) for kind in ("row", "column")}  # fmt: skip
-    assert len({top for _, top, _, _ in boxes["row"]}) == len({left for left, *_ in boxes["column"]}) == 7
-    assert all(width > 0 and height > 0 for kind in boxes.values() for _, _, width, height in kind)
+    boxes = {
+        kind: [label.bounding_box() for label in page.locator(f"{EXPLORE} .{kind}-label").all()]
+        for kind in ("row", "column")
+    }
+    assert len({box["y"] for box in boxes["row"]}) == len({box["x"] for box in boxes["column"]}) == 7
+    assert all(box["width"] > 0 and box["height"] > 0 for kind in boxes.values() for box in kind)
 
 
 # 13, 15: colours
@@ -193,13 +181,13 @@ def test_signed_values_diverge_from_a_neutral_zero(planted, theme):
 
 def test_the_same_word_five_times_is_five_rows_and_columns(visit):
     page = visit(text="the cat saw the dog the", token=3)
-    words = ["the", "cat", "saw", "the", "dog", "the"]
+    spoken = ["the", "cat", "saw", "the", "dog", "the"]
     expect(page.locator(f"{EXPLORE} .heat-grid .cell")).to_have_count(36)
-    assert labels(page, "row") == labels(page, "column") == words
+    assert labels(page, "row") == labels(page, "column") == spoken
     chips = page.locator(f"{EXPLORE} .chip").evaluate_all(
-        "chips => chips.map((c) => [c.dataset.position, c.textContent])"
+        "chips => chips.map((chip) => [chip.dataset.position, chip.textContent])"
     )
-    assert chips == [[str(i), word] for i, word in enumerate(words)]
+    assert chips == [[str(i), word] for i, word in enumerate(spoken)]
     expect(reading.chip(page, 3)).to_have_attribute("aria-pressed", "true")
     expect(page.locator(f"{EXPLORE} .chip[aria-pressed=true]")).to_have_count(1)
     weights = ac.load("pronoun").trace("the cat saw the dog the").layers[1].weights(0)

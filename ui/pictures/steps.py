@@ -24,6 +24,7 @@ def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
         "strings": words.section("steps"),
         "tokens": parts.tokens(trace),
         "keys": None,
+        "content": f"{trace.card.name}/{selection.layer}/{selection.head}/{trace.text}",
         "step": selection.step,
         "query": query,
         "key": key,

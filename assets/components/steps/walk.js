@@ -52,9 +52,9 @@ export class Walk {
   /** A new frame: draw it if anything on screen changes, else leave everything as it is. */
   show(frame, theme) {
     const { arrays, ...header } = frame;
-    const fresh = header.revision !== this.header?.revision;
+    const fresh = header.content !== this.header?.content;
     const news = this.place.take(header, fresh);
-    const { step, query, key, ...rest } = header;
+    const { step, query, key, revision, ...rest } = header;
     const signature = JSON.stringify([rest, theme]);
     if (fresh) this.compute(header, arrays);
     const { q, k, v } = this.arrays;
@@ -109,7 +109,9 @@ export class Walk {
     this.next = turner("next", strings.next_keys);
     this.stage = el("div", { class: "stage" });
     this.hint = el("p", { class: "hint quiet", role: "status" });
-    this.view.replaceChildren(this.tabs, el("div", { class: "bar" }, this.back, this.formula, this.next), this.stage, this.hint);
+    const notice = !this.header.notice ? null : el("p", { class: "notice", text: this.header.notice });
+    const bar = el("div", { class: "bar" }, this.back, this.formula, this.next);
+    this.view.replaceChildren(...[this.tabs, bar, notice, this.stage, this.hint].filter(Boolean));
     this.redraw();
     this.restoreFocus(held);
   }
