@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.routing import Mount
+from starlette.routing import Mount, Route
 
 from ui.paths import COMPONENTS, COMPONENTS_ROUTE, ROOT
-from ui.server import ForeverFiles, SecurityHeaders
+from ui.server import ForeverFiles, SecurityHeaders, to_first_page
 from ui.warm import warm_up
 
 
@@ -32,6 +32,9 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
 app = st.App(
     ROOT / "ui" / "main.py",
     lifespan=lifespan,
-    routes=[Mount(COMPONENTS_ROUTE, ForeverFiles(directory=COMPONENTS))],
+    routes=[
+        Mount(COMPONENTS_ROUTE, ForeverFiles(directory=COMPONENTS)),
+        Route("/explore", to_first_page),
+    ],
     middleware=[Middleware(SecurityHeaders), Middleware(GZipMiddleware, minimum_size=1024)],
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import streamlit
 from starlette.datastructures import MutableHeaders
-from starlette.responses import Response
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -62,6 +63,11 @@ class SecurityHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+def to_first_page(request: Request) -> Response:
+    """The first page has the bare address; its name leads there too, with everything that the link carries."""
+    return RedirectResponse(f"./?{request.url.query}" if request.url.query else "./")
 
 
 class ForeverFiles(StaticFiles):

@@ -47,8 +47,11 @@ def close(shown: object, wanted: object) -> None:
 
 
 def choose(page: Page, key: str, i: int, j: int) -> None:
-    """Click a cell of a matrix; it is kept."""
-    page.locator(f"{VIEW} [data-matrix='{key}'] .cell[data-row='{i}'][data-col='{j}']").click()
+    """Click a cell of a matrix, so that it is kept (a click on the kept cell itself lets it go)."""
+    cell = page.locator(f"{VIEW} [data-matrix='{key}'] .cell[data-row='{i}'][data-col='{j}']")
+    cell.click()
+    if page.locator(VIEW).get_attribute("data-locked") == "false":
+        cell.click()
     expect(page.locator(VIEW)).to_have_attribute("data-locked", "true")
 
 
@@ -260,3 +263,21 @@ def test_a_step_taken_while_the_server_answers_is_not_undone(visit):
     reading.wait_address(page, step="sum")
     at_step(page, "sum")
     close(reading.matrix(page, "weights"), trace_of(TIRED).layers[0].weights(0))
+
+
+def test_the_next_step_survives_the_answer_to_the_last_one(visit):
+    page = visit("steps", text=TIRED, step="project")
+    # The second step is taken when the first has just been told to the server, before it answers.
+    page.locator(VIEW).evaluate(
+        """async view => {
+          const go = () => document.dispatchEvent(new KeyboardEvent('keydown', { key: 'PageDown', bubbles: true }));
+          const before = window.sent;
+          go();
+          while (window.sent === before) await new Promise(requestAnimationFrame);
+          go();
+        }"""
+    )
+    at_step(page, "softmax")
+    reading.wait_address(page, step="score")
+    reading.wait_address(page, step="softmax")
+    at_step(page, "softmax")
