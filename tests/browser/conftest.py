@@ -48,7 +48,8 @@ class Visits:
 
     def reader(self, **options: object) -> BrowserContext:
         """Somebody with an empty browser."""
-        context = self.browser.new_context(**{"viewport": SIZE, **options})
+        # Motion is looked at in test_access.py; elsewhere it only takes time.
+        context = self.browser.new_context(**{"viewport": SIZE, "reduced_motion": "reduce", **options})
         context.set_default_timeout(PATIENCE)
         context.add_init_script(COUNT_SENT)
         context.on("page", self.watch)

@@ -98,28 +98,35 @@ def press_option(page: Page, key: str, label: str) -> None:
     page.locator(f".st-key-{key} button").get_by_text(label, exact=True).click()
 
 
-def matrix(page: Page, key: str) -> np.ndarray:
-    """A matrix of the Steps page as its cells state it (data-value)."""
-    cells = page.locator(f".st-key-steps [data-matrix='{key}'] .cell[data-row]").evaluate_all(
-        "nodes => nodes.map(({ dataset: d }) => [d.row, d.col, d.value])"
-    )
-    rows, columns = (1 + max(int(cell[axis]) for cell in cells) for axis in (0, 1))
-    found = np.full((rows, columns), np.nan)
-    for i, j, value in cells:
-        found[int(i), int(j)] = float(value)
-    return found
+class Numbers:
+    """Every number on the Steps page as its element states it (data-value), read in one go."""
 
+    def __init__(self, page: Page) -> None:
+        self.all = view(page, "steps").evaluate(
+            """view => [...view.querySelectorAll('[data-value]')].map((node) => {
+              const { stage, i, j, row, col, value } = node.dataset;
+              const place = row === undefined ? null : [Number(row), Number(col)];
+              const matrix = node.closest('[data-matrix]')?.dataset.matrix ?? null;
+              return { stage, at: [Number(i), Number(j)], value, place, matrix };
+            })"""
+        )
 
-def stated(page: Page, stage: str, within: str = "") -> dict[tuple[int, int], float]:
-    """Every number of a stage on the Steps page, by its place; the same number twice must be the same number."""
-    found: dict[tuple[int, int], float] = {}
-    rows = page.locator(f".st-key-steps {within} [data-stage='{stage}']").evaluate_all(
-        "nodes => nodes.map(({ dataset: d }) => [d.i, d.j, d.value])"
-    )
-    for i, j, value in rows:
-        place = (int(i), int(j))
-        assert found.setdefault(place, float(value)) == float(value), f"{stage} {place} is shown with two values"
-    return found
+    def matrix(self, key: str) -> np.ndarray:
+        """The cells of one matrix."""
+        cells = [number for number in self.all if number["matrix"] == key and number["place"] is not None]
+        found = np.full((1 + np.array([cell["place"] for cell in cells]).max(axis=0)), np.nan)
+        for cell in cells:
+            found[tuple(cell["place"])] = float(cell["value"])
+        return found
+
+    def stated(self, stage: str, matrix: str | None = None) -> dict[tuple[int, int], float]:
+        """Every number of a stage, by its place; where one stands twice, it must be the same number."""
+        found: dict[tuple[int, int], float] = {}
+        for number in self.all:
+            if number["stage"] == stage and matrix in (None, number["matrix"]):
+                place, value = tuple(number["at"]), float(number["value"])
+                assert found.setdefault(place, value) == value, f"{stage} {place} is shown with two values"
+        return found
 
 
 def held(page: Page) -> str:

@@ -67,7 +67,7 @@ def test_two_sentences_stand_side_by_side_on_one_scale(visit):
         "cells => cells.map((cell) => getComputedStyle(cell).backgroundColor)"
     )
     assert [cell["colour"] for cell in compared(page, 0)] == heat
-    reading.fill(page, TIRED, key="second")
+    reading.fill(page, TIRED, "compare", key="second")
     expect(page.locator(".st-key-compare .statement")).to_contain_text("In A, it gives animal")
     assert [cell["colour"] for cell in compared(page, 1)] == heat, "the same weight, the same colour"
     assert {cell["text"] for cell in compared(page, 2)} == {"0.0"}

@@ -89,8 +89,8 @@ def test_the_walk_draws_masked_cells_too(planted):
             "cells => cells.map(({ dataset: d, textContent }) => [Number(d.row), Number(d.col), textContent])"
         )
         assert forbidden == [[i, j, "·"] for i in range(5) for j in range(i + 1, 5)]
-    np.testing.assert_allclose(reading.matrix(page, "weights"), HEADS["causal"]().head().weights, atol=1e-12)
-    masked = reading.stated(page, "masked", "[data-matrix=scaled]")
+    np.testing.assert_allclose(reading.Numbers(page).matrix("weights"), HEADS["causal"]().head().weights, atol=1e-12)
+    masked = reading.Numbers(page).stated("masked", "scaled")
     assert set(masked.values()) == {-np.inf}
 
 
@@ -108,11 +108,11 @@ def test_rows_without_keys_are_hatched_and_say_so(planted, lang):
     assert "NaN" not in reading.view(page).inner_text()
     page = planted("steps", picture="steps", head="without-keys", lang=lang, step="softmax")
     assert reading.texts(page, ".st-key-steps [data-matrix=weights] .nokeys-note") == [words(lang)("steps.nokeys")] * 2
-    assert (reading.matrix(page, "weights")[:2] == 0).all()
+    assert (reading.Numbers(page).matrix("weights")[:2] == 0).all()
     for step in ("score", "softmax", "sum"):
         page.locator(f".st-key-steps [data-action=tab-{step}]").click()
         assert "NaN" not in reading.view(page, "steps").inner_text()
-    output = reading.matrix(page, "output")
+    output = reading.Numbers(page).matrix("output")
     np.testing.assert_allclose(output, HEADS["without-keys"]().head().output, atol=1e-12)
     assert (output[:2] == 0).all()
 

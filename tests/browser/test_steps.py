@@ -21,7 +21,7 @@ VIEW = ".st-key-steps .view"
 # When another step is drawn: what had been sent as the key or button went down, and what as its matrices stood there.
 WATCH_STEPS = """view => {
   let [before, pressed] = [view.dataset.step, null];
-  for (const name of ['keydown', 'pointerdown']) {
+  for (const name of ['keydown', 'click']) {
     window.addEventListener(name, () => (pressed = window.sent), { capture: true });
   }
   window.steps = [];
@@ -59,53 +59,54 @@ def choose(page: Page, key: str, i: int, j: int) -> None:
 def test_one_input_and_three_matrices_make_q_k_and_v(visit, layer):
     page = visit("steps", text=TIRED, layer=layer, step="project")
     head = trace_of(TIRED).layers[layer].head(0)
-    x = reading.matrix(page, "x")
+    read = reading.Numbers(page)
+    x = read.matrix("x")
     close(x, head.x)
     for part in ("q", "k", "v"):
-        w, made = reading.matrix(page, f"w_{part}"), reading.matrix(page, part)
+        w, made = read.matrix(f"w_{part}"), read.matrix(part)
         close(w, getattr(head, f"w_{part}"))
         close(made, getattr(head, part))
         np.testing.assert_allclose(x @ w, made, rtol=1e-12, atol=1e-10)
         # The bill of one number: terms of X and W, their products, their sum.
         choose(page, part, 3, 5)
-        close(list(reading.stated(page, "products", ".bill-matrix").values()), head.x[3] * w[:, 5])
-        assert reading.stated(page, "sum")[3, 5] == pytest.approx(getattr(head, part)[3, 5], abs=1e-10)
+        bill = reading.Numbers(page)
+        close(list(bill.stated("products").values()), head.x[3] * w[:, 5])
+        assert bill.stated("sum")[3, 5] == pytest.approx(getattr(head, part)[3, 5], abs=1e-10)
 
 
 def project_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
-    for part, row in (("q", i), ("k", j), ("v", j)):
-        close(reading.matrix(page, part)[row], getattr(head, part)[row])
     dim = (i + j) % head.q.shape[1]
     choose(page, "k", j, dim)
-    close(reading.stated(page, "sum")[j, dim], head.k[j, dim])
+    read = reading.Numbers(page)
+    for part, row in (("q", i), ("k", j), ("v", j)):
+        close(read.matrix(part)[row], getattr(head, part)[row])
+    close(read.stated("sum")[j, dim], head.k[j, dim])
 
 
 def score_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
-    bill = head.explain(i, j)
-    products = reading.stated(page, "products", ".bill")
+    bill, read = head.explain(i, j), reading.Numbers(page)
+    products = read.stated("products")
     close([products[i, c] for c in range(len(bill.products))], bill.products)
-    close(reading.stated(page, "score")[i, j], bill.score)
-    close(reading.matrix(page, "scores"), head.scores)
+    close(read.stated("score")[i, j], bill.score)
+    close(read.matrix("scores"), head.scores)
 
 
 def softmax_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
-    bill = head.explain(i, j)
-    close(reading.stated(page, "scaled")[i, j], bill.scaled)
-    close(reading.stated(page, "row_max")[i, 0], bill.row_max)
-    close(reading.stated(page, "exp")[i, j], bill.exp)
-    close(reading.stated(page, "row_sum")[i, 0], bill.row_sum)
-    close(reading.stated(page, "weights")[i, j], bill.weight)
-    close(reading.matrix(page, "weights"), head.weights)
+    bill, read = head.explain(i, j), reading.Numbers(page)
+    close(read.stated("scaled")[i, j], bill.scaled)
+    close(read.stated("row_max")[i, 0], bill.row_max)
+    close(read.stated("exp")[i, j], bill.exp)
+    close(read.stated("row_sum")[i, 0], bill.row_sum)
+    close(read.stated("weights")[i, j], bill.weight)
+    close(read.matrix("weights"), head.weights)
 
 
 def sum_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
-    bill = head.explain(i, j)
-    terms = reading.stated(page, "weighted_value")
-    width = len(bill.weighted_value)
-    close([terms[j, c] for c in range(width)], bill.weighted_value)
-    output = reading.stated(page, "output")
-    close([output[i, c] for c in range(width)], head.output[i])
-    close(sum(np.array([terms[key, c] for c in range(width)]) for key in range(len(head.k))), head.output[i])
+    bill, read = head.explain(i, j), reading.Numbers(page)
+    terms, output = read.matrix("bill"), read.stated("output")
+    close(terms[j], bill.weighted_value)
+    close([output[i, c] for c in range(len(bill.weighted_value))], head.output[i])
+    close(terms.sum(axis=0), head.output[i])
 
 
 CHECKS = {"project": project_equals, "score": score_equals, "softmax": softmax_equals, "sum": sum_equals}
@@ -262,7 +263,7 @@ def test_a_step_taken_while_the_server_answers_is_not_undone(visit):
     reading.wait_address(page, layer=0)
     reading.wait_address(page, step="sum")
     at_step(page, "sum")
-    close(reading.matrix(page, "weights"), trace_of(TIRED).layers[0].weights(0))
+    close(reading.Numbers(page).matrix("weights"), trace_of(TIRED).layers[0].weights(0))
 
 
 def test_the_next_step_survives_the_answer_to_the_last_one(visit):

@@ -4,7 +4,7 @@ const shownAt = (side, position) => (position === null ? null : side.tokens[posi
 
 /** Does the pair hold two different words, or only one? */
 export function isChanged(sides, [a, b]) {
-  return shownAt(sides[0], a)?.text !== shownAt(sides[1], b)?.text;
+  return shownAt(sides[0], a)?.shown !== shownAt(sides[1], b)?.shown;
 }
 
 /** The one word of each sentence that differs, as positions, or null where more or fewer do. */

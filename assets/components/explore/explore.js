@@ -175,6 +175,7 @@ class Explore {
   }
 
   layout() {
+    if (!this.view.isConnected) return; // A picture that has left the page has no size.
     this.ribbon.layout();
     this.heat.layout();
   }
@@ -195,6 +196,7 @@ export default function draw({ data, parentElement, setTriggerValue }) {
   const state = mounted(parentElement, SHEETS);
   const frame = unpack(data);
   state.ready.then(() => {
+    if (!state.view.isConnected) return; // The reader has left already.
     state.explore ??= new Explore(state.view);
     state.explore.send = setTriggerValue;
     state.explore.update(frame, state.theme);

@@ -11,24 +11,30 @@ export class Place {
   constructor() {
     this.chosen = null;
     this.locked = false;
-    // What the server knows, and what we told it that it has not yet sent back.
-    this.known = null;
+    // What the server last said, what it has been told since, and what it therefore knows or will know.
+    this.said = null;
     this.told = [];
+    this.known = null;
   }
 
   /**
-   * Take step, query and key from a frame where they are news: at mount, with new content, or when they differ from
-   * what we last sent. A frame that only answers one of our messages leaves the reader where he is by now.
+   * Take from a frame what the server changed: step, query or key that differ from what it said last. A frame that
+   * answers one of our messages, or that left before one arrived, leaves the reader where he is by now.
    */
-  take(header, fresh) {
+  take(header) {
     const sent = pick(header);
     const answered = this.told.findIndex((told) => same(told, sent));
-    if (answered >= 0) this.told.splice(0, answered + 1);
-    const news = this.chosen === null || fresh || (answered < 0 && !same(sent, this.known));
-    if (!news) return false;
-    this.chosen = { dim: 0, part: "q", ...this.chosen, ...sent, step: STEPS.includes(header.step) ? header.step : STEPS[0] };
-    this.known = sent;
-    this.told = [];
+    const changed = SHARED.filter((name) => this.said === null || sent[name] !== this.said[name]);
+    this.said = sent;
+    if (answered >= 0) {
+      this.told.splice(0, answered + 1);
+      return false;
+    }
+    if (changed.length === 0) return false;
+    const taken = Object.fromEntries(changed.map((name) => [name, sent[name]]));
+    this.chosen = { dim: 0, part: "q", ...this.chosen, ...taken };
+    if (!STEPS.includes(this.chosen.step)) this.chosen.step = STEPS[0];
+    this.known = { ...this.known, ...taken };
     return true;
   }
 

@@ -53,7 +53,7 @@ export class Walk {
   show(frame, theme) {
     const { arrays, ...header } = frame;
     const fresh = header.content !== this.header?.content;
-    const news = this.place.take(header, fresh);
+    const news = this.place.take(header);
     const { step, query, key, revision, ...rest } = header;
     const signature = JSON.stringify([rest, theme]);
     if (fresh) this.compute(header, arrays);
