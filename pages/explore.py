@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui import components, controls, notes, selection, translations
 from ui.paths import PAGES
-from ui.pictures import compare, explore, table
+from ui.pictures import compare, explore
 
 words = translations.words(selection.current().lang)
 
@@ -19,17 +19,14 @@ if selection.current().is_compared:
 with st.container(horizontal=True, vertical_alignment="center", key="choices"):
     model = controls.model_choice(words)
     controls.direction(words)
-    tools = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right", key="tools")
+    tools_area = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right", key="tools")
 
 with notes_line:
     trace = controls.traced(words)
     notes.show_address_notes(words)
 
-with tools:
-    controls.card_button(model, words)
-    if trace is not None:
-        controls.save_button(table.csv_of(trace, selection.current()), table.file_name(selection.current()), words)
-    components.link(selection.current(), words)
+with tools_area:
+    controls.tools(model, trace, words)
 
 if trace is not None and selection.current().is_compared:
     other = controls.second_traced(words)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import components, controls, notes, selection, translations
-from ui.pictures import steps, table
+from ui.pictures import steps
 
 words = translations.words(selection.current().lang)
 
@@ -11,17 +11,14 @@ controls.sentence(words)
 notes_line = st.container()
 with st.container(horizontal=True, vertical_alignment="center", key="choices"):
     model = controls.model_choice(words)
-    tools = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right", key="tools")
+    tools_area = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right", key="tools")
 
 with notes_line:
     trace = controls.traced(words)
     notes.show_address_notes(words)
 
-with tools:
-    controls.card_button(model, words)
-    if trace is not None:
-        controls.save_button(table.csv_of(trace, selection.current()), table.file_name(selection.current()), words)
-    components.link(selection.current(), words)
+with tools_area:
+    controls.tools(model, trace, words)
 
 if trace is not None:
     components.steps(steps.frame(trace, selection.current(), words))

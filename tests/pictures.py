@@ -1,7 +1,7 @@
 """Screenshots from the running app: the README's pictures, or every page in both languages, themes and two widths.
 
-    python -m tests.pictures                the README's pictures, to docs/
-    python -m tests.pictures --all FOLDER   every page × language × theme × width, whole pages, to FOLDER
+python -m tests.pictures                the README's pictures, to docs/
+python -m tests.pictures --all FOLDER   every page × language × theme × width, whole pages, to FOLDER
 """
 
 from __future__ import annotations

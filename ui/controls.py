@@ -7,8 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 import attention_core as ac
-from ui import card, examples, notes, selection
+from ui import card, components, examples, notes, selection
 from ui.caches import trace_of
+from ui.pictures import table
 from ui.selection import KEPT, LOOKS, MAX_CHARACTERS
 from ui.translations import Words
 
@@ -78,18 +79,25 @@ def direction(words: Words) -> None:
     )
 
 
-def card_button(model: ac.ModelCard, words: Words) -> None:
-    """Opens the model's card."""
+def tools(model: ac.ModelCard, trace: ac.Trace | None, words: Words) -> None:
+    """The model's card, the file, the link."""
+    _card_button(model, words)
+    if trace is not None:
+        _save_button(trace, words)
+    components.link(selection.current(), words)
+
+
+def _card_button(model: ac.ModelCard, words: Words) -> None:
     if st.button(words("controls.card"), key="open_card", type="tertiary"):
         card.show(model, words)
 
 
-def save_button(make: Callable[[], bytes], file_name: str, words: Words) -> None:
-    """Saves what is on the screen as CSV."""
+def _save_button(trace: ac.Trace, words: Words) -> None:
+    chosen = selection.current()
     st.download_button(
         words("controls.save"),
-        make,
-        file_name=file_name,
+        table.csv_of(trace, chosen),
+        file_name=table.file_name(chosen),
         mime="text/csv",
         key="save",
         on_click="ignore",
