@@ -36,5 +36,5 @@ app = st.App(
         Mount(COMPONENTS_ROUTE, ForeverFiles(directory=COMPONENTS)),
         Route("/explore", to_first_page),
     ],
-    middleware=[Middleware(SecurityHeaders), Middleware(GZipMiddleware, minimum_size=1024)],
+    middleware=[Middleware(SecurityHeaders), Middleware(GZipMiddleware, minimum_size=1024, compresslevel=3)],
 )
