@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 import attention_core as ac
 from tests.browser import reading
 from tests.running import TIRED, WIDE
-from ui.translations import words
+from ui.translations import LANGUAGES, words
 
 IT = 7
 LAYER, HEAD = ac.load("pronoun").card.reading_head
@@ -23,23 +23,25 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_card_can_be_read_in_full(visit, lang):
-    page = visit(lang=lang)
-    page.locator(".st-key-open_card button").click()
-    card, dialog = ac.load("pronoun").card, page.get_by_role("dialog")
-    expect(dialog).to_contain_text(words(lang)("card.title", name="pronoun"))
-    expect(dialog.locator("table tr")).to_have_count(1 + len(card.details["figures"]["seeds"]))
-    shown = plain(dialog.inner_text())
-    texts = [card.title[lang], card.source[lang], *card.details["not_to_claim"][lang]]
-    texts += [card.details[name][lang] for name in TEXTS]
-    for text in texts:
-        assert plain(text) in shown
-    for run in card.details["figures"]["seeds"]:
-        assert f"{run['held_out_combinations']['two_way']:.1%}" in shown
-        assert f"{run['headline']['tired']['animal']:.3f}" in shown
-    page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
+def test_the_card_can_be_read_in_full_in_both_languages(visit):
+    page = visit(lang="en")
+    card = ac.load("pronoun").card
+    for lang, name in LANGUAGES.items():
+        reading.press_option(page, "lang", name)
+        expect(page.locator("html")).to_have_attribute("lang", lang)
+        page.locator(".st-key-open_card button").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text(words(lang)("card.title", name="pronoun"))
+        expect(dialog.locator("table tr")).to_have_count(1 + len(card.details["figures"]["seeds"]))
+        shown = plain(dialog.inner_text())
+        texts = [card.title[lang], card.source[lang], *card.details["not_to_claim"][lang]]
+        texts += [card.details[name][lang] for name in TEXTS]
+        assert [text for text in texts if plain(text) not in shown] == []
+        for run in card.details["figures"]["seeds"]:
+            assert f"{run['held_out_combinations']['two_way']:.1%}" in shown
+            assert f"{run['headline']['tired']['animal']:.3f}" in shown
+        page.keyboard.press("Escape")
+        expect(dialog).to_be_hidden()
 
 
 def compared(page: Page, line: int) -> list[dict]:

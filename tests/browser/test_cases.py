@@ -143,8 +143,8 @@ def test_a_weight_of_nine_tenths_is_one_colour_everywhere(planted):
         np.testing.assert_allclose(HEADS[head]().head().weights[i, j], 0.9, atol=1e-12)
         found.append(colours(page, f"{EXPLORE} .cell[data-row='{i}'][data-col='{j}']")[0])
         assert reading.texts(page, f"{EXPLORE} .legend .mark") == ["0", "0.25", "0.5", "1"]
-        page = planted("steps", picture="steps", head=head, step="softmax")
-        found.append(colours(page, f".st-key-steps [data-matrix=weights] .cell[data-row='{i}'][data-col='{j}']")[0])
+    page = planted("steps", picture="steps", head="nine-tenths-of-12", step="softmax")
+    found += colours(page, ".st-key-steps [data-matrix=weights] .cell[data-row='8'][data-col='3']")
     assert len(set(found)) == 1
     other = colours(page, ".st-key-steps [data-matrix=weights] .cell[data-row='0'][data-col='0']")[0]
     assert other != found[0]
@@ -154,26 +154,33 @@ def test_a_weight_of_nine_tenths_is_one_colour_everywhere(planted):
 DEUTAN = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]])
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_signed_values_diverge_from_a_neutral_zero(planted, theme):
-    shades = {}
-    for head in ("signs", "no-minus"):
-        page = planted("steps", picture="steps", head=head, step="score", reader=planted.reader(color_scheme=theme))
-        cells = page.locator(".st-key-steps [data-matrix=scores] .cell[data-row]").evaluate_all(
-            "cells => cells.map((c) => [Number(c.dataset.value), getComputedStyle(c).backgroundColor])"
-        )
-        shades[head] = {value: {colour for number, colour in cells if number == value} for value, _ in cells}
-        assert all(len(found) == 1 for found in shades[head].values())
-    assert shades["no-minus"] == {value: shades["signs"][value] for value in (0, 1)}, "zero stays where it is"
-    minus, zero, plus = (rgb(*shades["signs"][value]) for value in (-1, 0, 1))
-    assert zero.max() - zero.min() <= 20, "zero is neutral"
-    assert min(plus.max() - plus.min(), minus.max() - minus.min()) > 80
-    linear = [(colour / 255) ** 2.2 for colour in (minus, zero, plus)]
-    seen = [255 * np.clip(DEUTAN @ light, 0, 1) ** (1 / 2.2) for light in linear]
-    distances = [np.linalg.norm(seen[a] - seen[b]) for a, b in ((0, 1), (1, 2), (0, 2))]
-    assert min(distances) > 60, "−1, 0 and 1 can be told apart without green cones"
-    away = [np.linalg.norm(colour - zero) for colour in (minus, plus)]
-    assert max(away) / min(away) < 1.35, "both signs stand equally far from zero"
+def scores_by_colour(page: Page) -> dict[float, str]:
+    """The colour of each score on the page; one score has one colour."""
+    cells = page.locator(".st-key-steps [data-matrix=scores] .cell[data-row]").evaluate_all(
+        "cells => cells.map((cell) => [Number(cell.dataset.value), getComputedStyle(cell).backgroundColor])"
+    )
+    shades = dict(cells)
+    assert all(shades[value] == colour for value, colour in cells)
+    return shades
+
+
+def test_signed_values_diverge_from_a_neutral_zero(planted):
+    pages = [planted("steps", picture="steps", head=head, step="score") for head in ("signs", "no-minus")]
+    for theme in ("light", "dark"):
+        for page in pages:
+            page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+            expect(reading.view(page, "steps")).to_have_attribute("data-theme", theme)
+        both, positive = map(scores_by_colour, pages)
+        assert positive == {value: both[value] for value in (0, 1)}, "zero stays where it is"
+        minus, zero, plus = (rgb(both[value]) for value in (-1, 0, 1))
+        assert zero.max() - zero.min() <= 20, "zero is neutral"
+        assert min(plus.max() - plus.min(), minus.max() - minus.min()) > 80
+        linear = [(colour / 255) ** 2.2 for colour in (minus, zero, plus)]
+        seen = [255 * np.clip(DEUTAN @ light, 0, 1) ** (1 / 2.2) for light in linear]
+        distances = [np.linalg.norm(seen[a] - seen[b]) for a, b in ((0, 1), (1, 2), (0, 2))]
+        assert min(distances) > 60, "−1, 0 and 1 can be told apart without green cones"
+        away = [np.linalg.norm(colour - zero) for colour in (minus, plus)]
+        assert max(away) / min(away) < 1.35, "both signs stand equally far from zero"
 
 
 # 11: the same word more than once

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import attention_core as ac
 from tests.browser import reading
+from tests.browser.conftest import Visits
 from tests.running import TIRED, WIDE
 
 IT, ANIMAL, STREET = 7, 1, 5
@@ -20,6 +22,14 @@ EXPLORE = ".st-key-explore"
 @pytest.fixture(scope="module")
 def head() -> ac.HeadSteps:
     return ac.load("pronoun").trace(TIRED).layers[LAYER].head(HEAD)
+
+
+@pytest.fixture(scope="module")
+def first_page(browser: Browser, app_address: str) -> Iterator[Page]:
+    """The page as it opens by itself, for the tests that only read it."""
+    visits = Visits(browser, app_address)
+    yield visits()
+    visits.close()
 
 
 def arcs(page: Page) -> dict[tuple[int, int], float]:
@@ -43,10 +53,9 @@ def expect_it_looks_at(page: Page, noun: str, key: int, other: int) -> None:
     assert float(weight) <= 0.15
 
 
-def test_it_is_the_animal_when_tired(visit):
-    page = visit()
-    expect_it_looks_at(page, "animal", ANIMAL, STREET)
-    assert reading.answer_words(page)[IT] == "animal"
+def test_it_is_the_animal_when_tired(first_page):
+    expect_it_looks_at(first_page, "animal", ANIMAL, STREET)
+    assert reading.answer_words(first_page)[IT] == "animal"
 
 
 def test_typing_wide_key_by_key_moves_it_to_the_street(visit):
@@ -77,8 +86,8 @@ def test_the_other_direction_shows_who_looks_at_a_word(visit, head):
     assert reading.wait_address(page, look="answers")["token"] == str(ANIMAL)
 
 
-def test_ranking_shows_the_strongest_weights_of_the_row(visit, head):
-    page = visit(text=TIRED)
+def test_ranking_shows_the_strongest_weights_of_the_row(first_page, head):
+    page = first_page
     order = np.argsort(-head.weights[IT], kind="stable")[:5]
     shown = reading.texts(page, f"{EXPLORE} .rank-figure")
     assert shown == [f"{100 * head.weights[IT, j]:.2f}%" for j in order]
@@ -88,13 +97,13 @@ def test_ranking_shows_the_strongest_weights_of_the_row(visit, head):
     expect(page.locator(f"{EXPLORE} .rest")).to_have_text(f"the other 7 words together {100 * rest:.2f}%")
 
 
-def test_every_cell_reads_out_its_exact_weight_and_both_words(visit, head):
-    page = visit(text=TIRED)
+def test_every_cell_reads_out_its_exact_weight_and_both_words(first_page, head):
+    page = first_page
     read = reading.view(page).evaluate(
         """view => [...view.querySelectorAll('.heat-grid .cell')].map((cell) => {
           cell.dispatchEvent(new PointerEvent('pointerover', { bubbles: true, pointerType: 'mouse' }));
           return [cell.dataset.row, cell.dataset.col, view.querySelector('.readout').textContent];
-        })"""
+        }).concat(view.querySelector('.heat-grid').dispatchEvent(new PointerEvent('pointerleave')) ? [] : [null])"""
     )
     words = [token.text for token in ac.load("pronoun").trace(TIRED).tokens]
     assert len(read) == len(words) ** 2
@@ -216,8 +225,8 @@ def test_the_sum_behind_an_answer_adds_up_on_the_screen(visit):
     assert reading.fields(page)["token"] == str(IT), "Esc closes the panel first and keeps the word"
 
 
-def test_the_check_line_names_what_was_compared(visit):
-    page = visit(text=TIRED)
+def test_the_check_line_names_what_was_compared(first_page):
+    page = first_page
     check = page.locator(f"{EXPLORE} .check")
     expect(check).to_contain_class("passed")
     difference = ac.load("pronoun").trace(TIRED).check().largest_difference

@@ -18,19 +18,13 @@ from ui.selection import STEPS
 SUBJECTS = ("animal", "dog", "cat", "horse", "bear", "zebra")
 VIEW = ".st-key-steps .view"
 
-# When another step is drawn: what had been sent as the key or button went down, and what as its matrices stood there.
-WATCH_STEPS = """view => {
-  let [before, pressed] = [view.dataset.step, null];
-  for (const name of ['keydown', 'click']) {
-    window.addEventListener(name, () => (pressed = window.sent), { capture: true });
-  }
-  window.steps = [];
-  new MutationObserver(() => {
-    const { step } = view.dataset;
-    const numbers = view.querySelectorAll('.stage [data-value]').length;
-    if (step !== before) window.steps.push({ step, pressed, sent: window.sent, numbers });
-    before = step;
-  }).observe(view, { attributeFilter: ['data-step'] });
+# Press something and say, in the same breath, what is drawn and what was sent meanwhile.
+PRESS = """(view, press) => {
+  const before = window.sent;
+  if (press.startsWith('Page')) document.dispatchEvent(new KeyboardEvent('keydown', { key: press, bubbles: true }));
+  else view.querySelector(press).click();
+  const numbers = view.querySelectorAll('.stage [data-value]').length;
+  return { step: view.dataset.step, sent: window.sent - before, drawn: numbers > 100 };
 }"""
 
 
@@ -48,30 +42,37 @@ def close(shown: object, wanted: object) -> None:
 
 def choose(page: Page, key: str, i: int, j: int) -> None:
     """Click a cell of a matrix, so that it is kept (a click on the kept cell itself lets it go)."""
-    cell = page.locator(f"{VIEW} [data-matrix='{key}'] .cell[data-row='{i}'][data-col='{j}']")
-    cell.click()
-    if page.locator(VIEW).get_attribute("data-locked") == "false":
-        cell.click()
-    expect(page.locator(VIEW)).to_have_attribute("data-locked", "true")
+    kept = page.locator(VIEW).evaluate(
+        """(view, cell) => {
+          view.querySelector(cell).click();
+          if (view.dataset.locked === 'false') view.querySelector(cell).click();
+          return view.dataset.locked;
+        }""",
+        f"[data-matrix='{key}'] .cell[data-row='{i}'][data-col='{j}']",
+    )
+    assert kept == "true"
 
 
-@pytest.mark.parametrize("layer", [0, 1])
-def test_one_input_and_three_matrices_make_q_k_and_v(visit, layer):
-    page = visit("steps", text=TIRED, layer=layer, step="project")
-    head = trace_of(TIRED).layers[layer].head(0)
-    read = reading.Numbers(page)
-    x = read.matrix("x")
-    close(x, head.x)
-    for part in ("q", "k", "v"):
-        w, made = read.matrix(f"w_{part}"), read.matrix(part)
-        close(w, getattr(head, f"w_{part}"))
-        close(made, getattr(head, part))
-        np.testing.assert_allclose(x @ w, made, rtol=1e-12, atol=1e-10)
-        # The bill of one number: terms of X and W, their products, their sum.
-        choose(page, part, 3, 5)
-        bill = reading.Numbers(page)
-        close(list(bill.stated("products").values()), head.x[3] * w[:, 5])
-        assert bill.stated("sum")[3, 5] == pytest.approx(getattr(head, part)[3, 5], abs=1e-10)
+def test_one_input_and_three_matrices_make_q_k_and_v(visit):
+    page = visit("steps", text=TIRED, layer=1, step="project")
+    for layer in (1, 0):
+        head = trace_of(TIRED).layers[layer].head(0)
+        if layer == 0:
+            reading.press_option(page, "layer", "0")
+            expect(page.locator(f"{VIEW} [data-matrix=x] .cell[data-row='0']")).to_have_count(head.x.shape[1])
+        read = reading.Numbers(page)
+        x = read.matrix("x")
+        close(x, head.x)
+        for part in ("q", "k", "v"):
+            w, made = read.matrix(f"w_{part}"), read.matrix(part)
+            close(w, getattr(head, f"w_{part}"))
+            close(made, getattr(head, part))
+            np.testing.assert_allclose(x @ w, made, rtol=1e-12, atol=1e-10)
+            # The bill of one number: terms of X and W, their products, their sum.
+            choose(page, part, 3, 5)
+            bill = reading.Numbers(page)
+            close(list(bill.stated("products").values()), head.x[3] * w[:, 5])
+            assert bill.stated("sum")[3, 5] == pytest.approx(getattr(head, part)[3, 5], abs=1e-10)
 
 
 def project_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
@@ -109,9 +110,6 @@ def sum_equals(page: Page, head: ac.HeadSteps, i: int, j: int) -> None:
     close(terms.sum(axis=0), head.output[i])
 
 
-CHECKS = {"project": project_equals, "score": score_equals, "softmax": softmax_equals, "sum": sum_equals}
-
-
 def places(count: int) -> list[tuple[str, int, int, int, int]]:
     """Sentences, layers, heads and cells, drawn once and for all."""
     dice = random.Random(20)
@@ -134,33 +132,31 @@ def show(page: Page, text: str, layer: int, h: int) -> ac.HeadSteps:
             reading.press_option(page, key, str(value))
     reading.wait_address(page, text=text, layer=layer, head=h)
     wait_drawn(page, "steps")
-    page.locator(f"{VIEW} [data-action=tab-score]").click()
+    press(page, "[data-action=tab-score]", "score")
     head = trace_of(text).layers[layer].head(h)
     first = page.locator(f"{VIEW} [data-matrix=scores] .cell[data-row='0'][data-col='0']")
     expect(first).to_have_attribute("data-value", re.compile(re.escape(f"{head.scores[0, 0]:.9f}"[:-1])))
     return head
 
 
+def press(page: Page, what: str, step: str) -> None:
+    """Press a key or a button: the step stands there at once, before anything is sent."""
+    assert page.locator(VIEW).evaluate(PRESS, what) == {"step": step, "sent": 0, "drawn": True}
+
+
 def test_twenty_cells_equal_python_in_all_four_steps_and_no_step_waits(visit):
     page = visit("steps", step="score")
-    page.locator(VIEW).evaluate(WATCH_STEPS)
     for text, layer, h, i, j in places(20):
         head = show(page, text, layer, h)
         choose(page, "scores", i, j)
-        page.keyboard.press("PageUp")
-        for step in STEPS:
-            at_step(page, step)
-            CHECKS[step](page, head, i, j)
-            if step == "score":
-                page.locator(f"{VIEW} [data-action=next]").click()
-            elif step != STEPS[-1]:
-                page.keyboard.press("PageDown")
-    steps = page.evaluate("window.steps")
-    # Four steps of every walk, and the way back to "score" between two walks.
-    assert [drawn["step"] for drawn in steps] == (["project", "score", "softmax", "sum", "score"] * 20)[:-1]
-    for drawn in steps:
-        assert drawn["sent"] == drawn["pressed"], "something was sent before the step was drawn"
-        assert drawn["numbers"] > 100
+        press(page, "PageUp", "project")
+        project_equals(page, head, i, j)
+        press(page, "PageDown", "score")
+        score_equals(page, head, i, j)
+        press(page, "[data-action=next]", "softmax")
+        softmax_equals(page, head, i, j)
+        press(page, "PageDown", "sum")
+        sum_equals(page, head, i, j)
 
 
 def test_keys_buttons_and_tabs_walk_and_the_address_follows(visit):
@@ -180,7 +176,8 @@ def test_keys_buttons_and_tabs_walk_and_the_address_follows(visit):
     page.locator(f"{VIEW} [data-action=tab-softmax]").click()
     at_step(page, "softmax")
     expect(page.locator(f"{VIEW} .tab[aria-current]")).to_contain_text("softmax")
-    choose(page, "weights", 3, 4)
+    page.locator(f"{VIEW} [data-matrix=weights] .cell[data-row='3'][data-col='4']").click()
+    expect(page.locator(VIEW)).to_have_attribute("data-locked", "true")
     reading.wait_address(page, step="softmax", token=3, key=4)
     page.reload()
     at_step(page, "softmax")
@@ -234,7 +231,7 @@ def test_the_formula_the_row_and_the_column_light_up(visit):
 def test_arrow_keys_move_the_cell_and_escape_releases_it(visit):
     page = visit("steps", text=TIRED, token=7, key=1, step="score")
     view, chosen = page.locator(VIEW), page.locator(f"{VIEW} [data-matrix=scores] .cell.chosen")
-    choose(page, "scores", 7, 1)
+    page.locator(f"{VIEW} [data-matrix=scores] .cell[data-row='7'][data-col='1']").click()
     expect(page.locator(f"{VIEW} .hint")).to_contain_text("This cell is kept.")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
