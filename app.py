@@ -1,7 +1,7 @@
 """The server: `streamlit run app.py`.
 
 `st.App` runs ui/main.py for every reader. Around it stand a warm start (so that the first reader waits for nothing),
-our own files at a versioned address, compression, and headers that keep the page to itself.
+our own files at a versioned address, the films of trainings, compression, and headers that keep the page to itself.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Mount, Route
 
+from ui.films import film
 from ui.paths import COMPONENTS, COMPONENTS_ROUTE, ROOT
 from ui.server import ForeverFiles, SecurityHeaders, to_first_page
+from ui.training import POOL
 from ui.warm import warm_up
 
 
@@ -27,6 +29,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     gc.collect()
     gc.freeze()
     yield
+    POOL.close()
 
 
 app = st.App(
@@ -34,6 +37,7 @@ app = st.App(
     lifespan=lifespan,
     routes=[
         Mount(COMPONENTS_ROUTE, ForeverFiles(directory=COMPONENTS)),
+        Route("/films/{name}", film),
         Route("/explore", to_first_page),
     ],
     middleware=[Middleware(SecurityHeaders), Middleware(GZipMiddleware, minimum_size=1024, compresslevel=3)],

@@ -70,7 +70,15 @@ def card_of(name: str) -> ModelCard:
 
 def read_card(path: Path) -> ModelCard:
     """The card in a JSON file; its weights stand beside it under the same name."""
-    facts = json.loads(path.read_text(encoding="utf-8"))
+    return card_from(json.loads(path.read_text(encoding="utf-8")), path.with_suffix(".safetensors").is_file())
+
+
+def card_from(facts: Mapping[str, Any], is_available: bool = True) -> ModelCard:
+    """The card in these facts, as they stand in a file.
+
+    Raises:
+        KeyError, TypeError: one is missing or of another kind.
+    """
     reading_head = facts["reading_head"]
     return ModelCard(
         **{key: facts[key] for key in ("name", "n_layers", "n_heads", "d_model", "d_head", "n_parameters")},
@@ -78,6 +86,6 @@ def read_card(path: Path) -> ModelCard:
         title=MappingProxyType(facts["title"]),
         source=MappingProxyType(facts["source"]),
         reading_head=None if reading_head is None else (reading_head[0], reading_head[1]),
-        is_available=path.with_suffix(".safetensors").is_file(),
-        details=MappingProxyType(facts),
+        is_available=is_available,
+        details=MappingProxyType(dict(facts)),
     )

@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -39,21 +41,22 @@ def server(script: Path = ROOT / "app.py") -> Iterator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", str(script)]
     options = ["--server.port", str(port), "--server.address", "127.0.0.1"]
-    process = subprocess.Popen(command + options, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_up(address, process)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-        process.stdout.close()
+    with tempfile.TemporaryFile() as said:  # Not a pipe: nobody reads it while the app runs.
+        process = subprocess.Popen(command + options, cwd=ROOT, stdout=said, stderr=subprocess.STDOUT)
+        try:
+            wait_until_up(address, process, said)
+            yield address
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
 
 
-def wait_until_up(address: str, process: subprocess.Popen) -> None:
+def wait_until_up(address: str, process: subprocess.Popen, said: IO[bytes]) -> None:
     for _ in range(600):
         if process.poll() is not None:
-            raise RuntimeError(process.stdout.read().decode())
+            said.seek(0)
+            raise RuntimeError(said.read().decode())
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
                 return

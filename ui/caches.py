@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 import attention_core as ac
+from ui import models
 
 MAX_TRACES = 256  # A taught model's trace is some 100 kB.
 
@@ -16,4 +17,4 @@ def trace_of(model: str, text: str) -> ac.Trace:
     Raises:
         AttentionError: as `load` and `trace` do.
     """
-    return ac.load(model).trace(text)
+    return models.load(model).trace(text)

@@ -6,7 +6,7 @@ carries data alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
@@ -38,7 +38,7 @@ def _component(name: str) -> Callable:
     return st.components.v2.component(name, js=stub)
 
 
-_explore, _compare, _steps, _link = map(_component, ("explore", "compare", "steps", "link"))
+_explore, _compare, _steps, _learn, _link = map(_component, ("explore", "compare", "steps", "learn", "link"))
 
 
 def explore(frame: bytes) -> bool:
@@ -48,7 +48,13 @@ def explore(frame: bytes) -> bool:
         chosen = selection.event("explore", "choice")
         selection.choose(_position(chosen["token"]), _position(chosen["key"]))
 
-    result = _explore(key="explore", data=frame, on_choice_change=on_choice, on_walk_change=lambda: None)
+    result = _explore(
+        key="explore",
+        data=frame,
+        on_choice_change=on_choice,
+        on_walk_change=lambda: None,
+        on_open_change=lambda: _open("explore"),
+    )
     return bool(result.walk)
 
 
@@ -64,20 +70,47 @@ def steps(frame: bytes) -> None:
         moved = selection.event("steps", "moved")
         selection.move(moved["step"], _position(moved["query"]), _position(moved["key"]))
 
-    _steps(key="steps", data=frame, on_moved_change=on_moved)
+    _steps(key="steps", data=frame, on_moved_change=on_moved, on_open_change=lambda: _open("steps"))
+
+
+def learn(frame: bytes, train: Callable[[], None], stop: Callable[[object], None]) -> None:
+    """Trainings as they happen. `train` and `stop` (with the number of a run) do what the reader asks for."""
+    _learn(
+        key="learn",
+        data=frame,
+        on_train_change=train,
+        on_stop_change=lambda: stop(selection.event("learn", "stop")),
+        on_ended_change=lambda: None,
+    )
 
 
 def link(selected: Selection, words: Words) -> None:
     """The control that copies the link, and keeps the address bar equal to it."""
     query = selection.address(selected)
+    _copy_link(query, "text=" in query and len(query) <= MAX_ADDRESS, selected, words.section("link"))
+
+
+def lesson_link(selected: Selection, words: Words) -> None:
+    """The same on the Learn page, whose link carries what is trained."""
+    query, is_whole = selection.lesson_address(selected)
+    said = {name: words(f"link.lesson_{name}") for name in ("copied", "carries_text", "too_long")}
+    _copy_link(query, is_whole, selected, {**words.section("link"), **said})
+
+
+def _copy_link(query: str, is_whole: bool, selected: Selection, strings: Mapping[str, str]) -> None:
     header = {
-        "strings": words.section("link"),
+        "strings": strings,
         "language": selected.lang,
         "projector": selected.is_projected,
         "query": query,
-        "is_whole": "text=" in query and len(query) <= MAX_ADDRESS,
+        "is_whole": is_whole,
     }
     _link(key="link", data=pack(header, {}), width="content")
+
+
+def _open(component: str) -> None:
+    wanted = selection.event(component, "open")
+    selection.open_instead(wanted.get("model"), wanted.get("example"))
 
 
 def _position(value: object) -> int | None:

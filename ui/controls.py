@@ -7,7 +7,8 @@ from collections.abc import Callable
 import streamlit as st
 
 import attention_core as ac
-from ui import card, components, examples, notes, selection
+from attention_core.cards import DEFAULT
+from ui import card, components, examples, learned, lessons, models, notes, selection
 from ui.caches import trace_of
 from ui.pictures import table
 from ui.selection import KEPT, LOOKS, MAX_CHARACTERS
@@ -30,9 +31,11 @@ def sentence(words: Words, *, key: str = "text", label: str = "controls.sentence
 
 
 def example_pills(words: Words) -> None:
-    """One button per example; the one on screen is lit."""
-    labels = {example.id: label[words.language] for example, label in examples.with_buttons()}
-    shown = examples.of_text(selection.current().text)
+    """One button per example of the chosen model; the one on screen is lit."""
+    chosen = selection.current()
+    family = examples.family_of(models.card(chosen.model))
+    labels = {example.id: label[words.language] for example, label in examples.with_buttons(family)}
+    shown = examples.of_text(chosen.text)
     selection.mark("example", shown.id if shown is not None and shown.id in labels else None)
 
     def on_change() -> None:
@@ -56,10 +59,16 @@ def compare_switch(words: Words) -> None:
 
 def model_choice(words: Words) -> ac.ModelCard:
     """Which model, layer and head: exactly those that there are."""
-    names = [known.name for known in ac.models() if known.is_available]
     chosen = selection.fit_model()
+    selection.relabel("model", words.language)
     st.selectbox(
-        words("controls.model"), names, key="model", format_func=_model_label(words), width=215, persist_state=KEPT
+        words("controls.model"),
+        menu(selection.current().model),
+        key="model",
+        format_func=_model_label(words),
+        on_change=selection.use_model,
+        width=280,
+        persist_state=KEPT,
     )
     _numbers(words("controls.layer"), "layer", chosen.n_layers)
     _numbers(words("controls.head"), "head", chosen.n_heads)
@@ -127,12 +136,30 @@ def second_traced(words: Words) -> ac.Trace | None:
         return None
 
 
-def _model_label(words: Words) -> Callable[[str], str]:
-    cards = {known.name: known for known in ac.models()}
+def menu(chosen: str) -> list[str]:
+    """The models' names, the chosen one among them: base models first, the default on top, then what varies them."""
+    order = (DEFAULT, *examples.families())
 
+    def place(name: str) -> tuple[bool, bool, int]:
+        known = models.card(name)
+        family = examples.family_of(known)
+        at = order.index(family) if family in order else len(order)
+        return models.is_passing(name), "variant_of" in known.details, at
+
+    return sorted(models.names(chosen), key=place)
+
+
+def _model_label(words: Words) -> Callable[[str], str]:
     def label(name: str) -> str:
-        known = cards[name]
-        return words("controls.model_size", name=name, layers=known.n_layers, heads=known.n_heads)
+        if name.startswith(learned.PREFIX):
+            return lessons.model_label(name, words)
+        known = models.card(name)
+        if models.is_passing(name):
+            return words("controls.label_loaded", title=known.title[words.language])
+        variant = known.details.get("variant")
+        if variant is None:
+            return words("controls.label_model", name=known.name, title=known.title[words.language])
+        return words("controls.label_variant", name=known.name, title=variant["title"][words.language])
 
     return label
 

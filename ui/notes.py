@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 import attention_core as ac
-from ui import selection
+from ui import examples, models, selection
 from ui.translations import Words
 
 
@@ -19,13 +19,13 @@ def literal(text: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
-def sentence_of(error: ac.AttentionError, words: Words) -> str:
-    """What went wrong and what to do next."""
+def sentence_of(error: ac.AttentionError, words: Words, tokenizer: str = "words") -> str:
+    """What went wrong and what to do next; the tokenizer tells what a text is counted in."""
     match error:
         case ac.EmptyText():
             return words("errors.empty")
         case ac.TextTooLong(n=n, limit=limit):
-            return words("errors.too_long", n=n, limit=limit)
+            return words(f"errors.too_long_{tokenizer}", n=n, limit=limit)
         case ac.TraceMismatch(layer=layer, error=difference):
             return words("errors.mismatch", layer=layer, difference=f"{difference:.1e}")
         case ac.UnknownModel(name=name, known=known):
@@ -34,10 +34,23 @@ def sentence_of(error: ac.AttentionError, words: Words) -> str:
 
 
 def show_error(error: ac.AttentionError, words: Words) -> None:
-    st.warning(sentence_of(error, words))
+    """The error, and a way on: the model's first example."""
+    chosen = selection.current()
+    card = models.card(chosen.model)
+    st.warning(sentence_of(error, words, card.details["tokenizer"]))
+    example = examples.first(examples.family_of(card))
+    if example.text != chosen.text:
+        label = words("notes.take_example", example=example.text)
+        st.button(label, key="take_example", on_click=selection.use_example, args=(example.id,))
 
 
 def show_address_notes(words: Words) -> None:
     """Say which parts of the opened address could not be used, and that something else is shown instead."""
     for note in selection.notes():
-        st.info(words("notes.address", field=words(f"notes.field_{note.field}"), value=literal(note.value)))
+        st.info(_note(note, words))
+
+
+def _note(note: selection.Note, words: Words) -> str:
+    if note.field == "model" and models.is_passing(note.value):
+        return words("notes.not_kept", name=literal(note.value))
+    return words("notes.address", field=words(f"notes.field_{note.field}"), value=literal(note.value))

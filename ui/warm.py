@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import attention_core as ac
 from attention_core.cards import DEFAULT
-from ui import components, controls, examples, notes, selection, translations
+from ui import components, controls, examples, lesson_controls, notes, selection, translations
 from ui.caches import trace_of
-from ui.pictures import compare, explore, steps
+from ui.pictures import compare, explore, learn, steps
 
-WARMED = (components, controls, examples, notes, selection, translations, compare, explore, steps)
+WARMED = (
+    *(components, controls, examples, lesson_controls, notes, selection, translations),
+    *(compare, explore, learn, steps),
+)
 
 
 def warm_up() -> None:

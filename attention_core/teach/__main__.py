@@ -1,125 +1,122 @@
-"""`python -m attention_core.teach pronoun`: train a model from nothing, measure it, write it down.
+"""Train the taught models from nothing, measure them, write them down.
 
-Prints a live progress line, the held-out accuracies of every seed and the headline weights; writes the weights of
-`--seed` and their card.
+python -m attention_core.teach pronoun                     every seed of it and of its variants
+python -m attention_core.teach dish --variant one-layer    of one variant
+python -m attention_core.teach all                         every file of the catalogue
+python -m attention_core.teach pronoun --d-head 3 --seed 17 --save mine.safetensors
+                                                           one run of your own, with its card in the file
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
+import os
 import sys
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save
 
-from attention_core.teach import measure, pronoun
-from attention_core.teach.card import card
-from attention_core.teach.model import Shape, TwoHop
-from attention_core.teach.trainer import Frame, train
+from attention_core.cards import FOLDER
+from attention_core.errors import AttentionError
+from attention_core.loading import to_bytes
+from attention_core.teach import ship
+from attention_core.teach.card import trained_card
+from attention_core.teach.runs import Options, RunSpec
+from attention_core.teach.tasks import TASKS, Task
+from attention_core.teach.trainer import run
 
-MODELS = Path(__file__).parents[1] / "models"
-N_HELD_OUT = 2000
-N_FLIPS = 40
+N_SEEDS = 5
+SWITCHES = {field.name: field for field in fields(Options) if field.name != "windows"}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; returns its exit code."""
-    options = _options(arguments)
-    recipe = pronoun.Recipe() if options.steps is None else pronoun.Recipe(n_steps=options.steps)
-    torch.set_num_threads(1)  # bit for bit the same on every machine of a kind, and no slower at this size
-    others = [seed for seed in range(options.seeds) if seed != options.seed]
-    model, last = _taught(recipe, options.seed)
-    reports = [_report(model, options.seed)]
-    reports += [_report(_taught(recipe, seed)[0], seed) for seed in others[: options.seeds - 1]]
-    figures = {name: value for name, value in reports[0].items() if name != "seed"} | {"seeds": reports}
-    _write(
-        options.out,
-        model,
-        card(model, recipe, figures, measure.limits(model), _training(recipe, options.seed, last)),
+    given = _parser().parse_args(arguments)
+    torch.set_num_threads(1)  # Bit for bit the same on every machine of a kind, and no slower at this size.
+    try:
+        return _save(given) if given.save is not None else _ship(given)
+    except AttentionError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m attention_core.teach", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    print(f"Written to {options.out / 'pronoun.safetensors'} and {options.out / 'pronoun.json'}.")
+    parser.add_argument("task", choices=[*TASKS, "all"])
+    parser.add_argument("--variant", help="one variant of the task, by its name on the card")
+    parser.add_argument("--seed", type=_seed, default=0, help="the seed whose weights are written (0)")
+    parser.add_argument("--seeds", type=_at_least_one, default=N_SEEDS, help=f"how many seeds to measure ({N_SEEDS})")
+    parser.add_argument("--steps", type=_at_least_one, help="training steps, if others than the recipe's")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="the folder to write to (attention_core/models)")
+    parser.add_argument("--jobs", type=_at_least_one, default=os.cpu_count() or 1, help="runs at a time (one per core)")
+    own = parser.add_argument_group("one run of your own")
+    own.add_argument("--save", type=Path, metavar="FILE", help="train one run and write it to this safetensors file")
+    own.add_argument("--rate", type=float, help="learning rate, if another than the recipe's")
+    own.add_argument("--own", action="append", default=[], metavar="SENTENCE", help="a training sentence of your own")
+    own.add_argument("--shuffled-labels", action="store_true", help="deal the right answers out by chance")
+    for name, field in SWITCHES.items():
+        own.add_argument(f"--{name.replace('_', '-')}", dest=name, type=_like(field.default), metavar="VALUE")
+    return parser
+
+
+def _save(given: argparse.Namespace) -> int:
+    """One run, as on the page where readers train: the file is the one that they download there."""
+    spec = _own_spec(TASKS[given.task], given)
+    for frame in run(spec):
+        loss = "" if frame.loss is None else f"  loss {frame.loss:.4f}"
+        line = f"step {frame.step:>5}/{frame.n_steps}{loss}  held out {frame.held_out:.3f}  pattern {frame.pattern:.3f}"
+        print(f"\r{line}  {frame.seconds:5.1f} s", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    given.save.write_bytes(to_bytes(trained_card(spec, frame), frame.tensors or {}))
+    print(f"Written to {given.save}.")
     return 0
 
 
-def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m attention_core.teach", description="Train a small model.")
-    parser.add_argument("model", choices=["pronoun"])
-    parser.add_argument("--seed", type=int, default=0, help="the seed whose weights are written (0)")
-    parser.add_argument("--seeds", type=int, default=5, help="how many seeds to report on the card (5)")
-    parser.add_argument("--steps", type=int, help=f"training steps ({pronoun.Recipe().n_steps})")
-    parser.add_argument("--out", type=Path, default=MODELS, help="the folder to write to (attention_core/models)")
-    options = parser.parse_args(arguments)
-    if options.seeds < 1 or (options.steps is not None and options.steps < 1):
-        parser.error("--seeds and --steps must be at least 1")
-    return options
-
-
-def _taught(recipe: pronoun.Recipe, seed: int) -> tuple[TwoHop, Frame]:
-    """A model trained from this seed, and the last frame of its training."""
-    model = new_model(recipe, seed)
-    for frame in train(
-        model,
-        pronoun.batches(recipe, seed),
-        n_steps=recipe.n_steps,
-        learning_rate=recipe.learning_rate,
-        score_decay=recipe.score_decay,
-    ):
-        line = f"seed {seed}  step {frame.step:>5}/{frame.n_steps}  loss {frame.loss:.4f}  {frame.seconds:5.1f} s"
-        print(f"\r{line}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    return model, frame
-
-
-def new_model(recipe: pronoun.Recipe, seed: int) -> TwoHop:
-    """An untrained `pronoun`."""
-    shape = Shape(len(pronoun.VOCABULARY))
-    return TwoHop(shape, embedding_std=recipe.embedding_std, score_std=recipe.score_std, seed=seed)
-
-
-def _report(model: TwoHop, seed: int) -> dict[str, Any]:
-    """Measure a model, print it, return it."""
-    combinations, frames = (
-        measure.accuracy(model, pronoun.held_out(kind, N_HELD_OUT)) for kind in ("combinations", "frames")
+def _own_spec(task: Task, given: argparse.Namespace) -> RunSpec:
+    spec = task.spec(given.variant, given.seed, given.steps)
+    switched = {name: getattr(given, name) for name in SWITCHES if getattr(given, name) is not None}
+    windows = spec.options.windows if switched.get("n_layers", spec.options.n_layers) == spec.options.n_layers else ()
+    return replace(
+        spec,
+        options=replace(spec.options, **{"windows": windows, **switched}),
+        learning_rate=spec.learning_rate if given.rate is None else given.rate,
+        own=tuple(given.own),
+        shuffled_labels=given.shuffled_labels,
     )
-    report: dict[str, Any] = {
-        "seed": seed,
-        "held_out_combinations": {"two_way": combinations.two_way, "full": combinations.full},
-        "held_out_frames": {"two_way": frames.two_way, "full": frames.full},
-        "headline": measure.headline(model),
-        "flips_right": measure.flips_right(model, measure.flips(N_FLIPS)),
-    }
-    print(
-        f"seed {seed}  new word combinations {combinations.two_way:.1%} (of all words {combinations.full:.1%})"
-        f"  new frames {frames.two_way:.1%} ({frames.full:.1%})  flips {report['flips_right']:.1%}"
-    )
-    for adjective, weights in report["headline"].items():
-        print(f"   … too {adjective}: it → " + "  ".join(f"{word} {weight:.3f}" for word, weight in weights.items()))
-    return report
 
 
-def _training(recipe: pronoun.Recipe, seed: int, last: Frame) -> dict[str, Any]:
-    return {
-        "seed": seed,
-        "steps": recipe.n_steps,
-        "optimiser": f"AdamW, learning rate {recipe.learning_rate:g} falling along half a cosine, "
-        f"weight decay {recipe.score_decay:g} on W_Q and W_K only",
-        "batch": recipe.batch,
-        "seconds": round(last.seconds, 1),
-        "final_loss": round(last.loss, 4),
-    }
+def _ship(given: argparse.Namespace) -> int:
+    """Train every seed that the cards report; write weights and cards."""
+    tasks = list(TASKS.values()) if given.task == "all" else [TASKS[given.task]]
+    jobs = [job for task in tasks for job in ship.jobs(task, given.variant, given.seed, given.seeds, given.steps)]
+    done: list[ship.Done] = []
+    for result in ship.train_all(jobs, given.jobs):
+        done.append(result)
+        print(f"[{len(done):>3}/{len(jobs)}] {result.line()}", flush=True)
+    for path, moved in ship.write(done, given.out):
+        print(f"Written to {path}{moved}.")
+    return 0
 
 
-def _write(folder: Path, model: TwoHop, described: dict[str, Any]) -> None:
-    """Write weights and card, the card with the checksum of the weights."""
-    folder.mkdir(parents=True, exist_ok=True)
-    weights = save({name: tensor.detach().contiguous() for name, tensor in model.state_dict().items()})
-    (folder / "pronoun.safetensors").write_bytes(weights)
-    described["sha256"] = hashlib.sha256(weights).hexdigest()
-    (folder / "pronoun.json").write_text(json.dumps(described, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+def _at_least_one(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+def _seed(text: str) -> int:
+    if (number := int(text)) < 0:
+        raise argparse.ArgumentTypeError("not below 0")
+    return number
+
+
+def _like(default: Any) -> Any:
+    """From what is typed to a value of the same kind."""
+    return (lambda text: text.lower() in ("1", "true", "yes")) if isinstance(default, bool) else type(default)
 
 
 if __name__ == "__main__":

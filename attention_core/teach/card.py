@@ -1,219 +1,223 @@
-"""What the users of a taught model are told: its card, in English and Chinese, every number from a measurement."""
+"""What the users of a taught model are told: its card, in English and Chinese, every number from a measurement.
+
+The facts come from the specification and from the measurements, the texts from the task. No torch in here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import cache
 from typing import Any
 
-from attention_core.teach import pronoun
-from attention_core.teach.measure import Limits
-from attention_core.teach.model import TwoHop
+import numpy as np
 
-Text = dict[str, str]
+from attention_core.cards import models
+from attention_core.teach.runs import Frame, Options, RunSpec
+from attention_core.teach.tasks import TASKS
+from attention_core.teach.tasks.task import Description, Task, Variant
+
+Figures = Mapping[str, Any]  # Of one seed: "seed", "pattern", "pattern_at", and what the task measures.
+Tensors = Mapping[str, np.ndarray]
+
+# Of a variant's texts those that speak of the task; what its own model is and does stands in its lesson and figures.
+OF_THE_TASK = ("source", "answers", "data", "objective", "regularisers", "licence", "table")
+REACHED = 0.5  # Above it the pattern is there.
 
 
-def card(
-    model: TwoHop, recipe: pronoun.Recipe, figures: dict[str, Any], limits: Limits, training: dict[str, Any]
+def shipped_card(
+    task: Task,
+    spec: RunSpec,
+    variant: Variant | None,
+    seeds: Sequence[Figures],
+    limits: Mapping[str, float],
+    last: Frame,
 ) -> dict[str, Any]:
-    """The card of `pronoun`, without the checksum of its weights."""
-    shape = model.shape
+    """The card of a model of the catalogue, without the checksum of its weights.
+
+    Args:
+        spec: the run that is shipped; seeds: the figures of every seed, the shipped one's among them.
+        limits: failures, measured; last: the last frame of the run.
+    """
+    own = next(figures for figures in seeds if figures["seed"] == spec.seed)
+    n_reached = sum(figures["pattern"] > REACHED for figures in seeds)
+    texts = task.describe(Description(spec, own, tuple(seeds), limits, n_reached))
+    if variant is not None:
+        texts = {name: texts[name] for name in OF_THE_TASK if name in texts}
+        texts |= {"title": _joined(task.title, variant.title), "summary": variant.lesson, "not_to_claim": NOT_TO_CLAIM}
+    name = task.name if variant is None else f"{task.name}-{variant.name}"
     return {
-        "name": "pronoun",
-        **_introduction(),
+        "name": name,
+        **({} if variant is None else {"variant_of": task.name, "variant": described(variant)}),
+        "title": task.title,
         "licence": "MIT",
+        **texts,
+        **structure(task, spec, last.tensors or {}),
+        "training": training(task, spec, last),
+        "columns": [asdict(column) for column in task.columns],
+        "figures": {"seeds": list(seeds), "n_reached": n_reached},
+    }
+
+
+def trained_card(spec: RunSpec, last: Frame) -> dict[str, Any]:
+    """The card of a model that somebody trained by themselves: what it is, not how well it does beyond its own run."""
+    task = TASKS[spec.task]
+    figures = {"seed": spec.seed, "held_out": last.held_out, "pattern": last.pattern}
+    settings = ", ".join(f"{name} {value}" for name, value in settings_of(spec).items())
+    return {
+        "name": f"{task.name} ({settings})",
+        "trained_of": task.name,
+        "title": {language: f"{title} ({settings})" for language, title in task.title.items()},
+        "summary": task.title,
+        "source": SOURCE_OF_TRAINED,
+        "licence": "MIT",
+        **structure(task, spec, last.tensors or {}),
+        "training": training(task, spec, last),
+        "columns": COLUMNS_OF_TRAINED,
+        "figures": {"seeds": [figures], "n_reached": int(last.pattern > REACHED)},
+        "not_to_claim": NOT_TO_CLAIM,
+    }
+
+
+def structure(task: Task, spec: RunSpec, tensors: Tensors) -> dict[str, Any]:
+    """What a reader of the file needs to know to compute with it."""
+    options, layer = spec.options, task.reading_head[0]
+    return {
         "kind": "taught",
-        "n_layers": shape.n_layers,
-        "n_heads": shape.n_heads,
-        "d_model": shape.d_model,
-        "d_head": shape.d_head,
-        "causal": False,
-        "max_tokens": 64,
-        "reading_head": [1, 0],
-        "n_parameters": sum(parameter.numel() for parameter in model.parameters()),
+        "task": task.name,
+        "n_layers": options.n_layers,
+        "n_heads": options.n_heads,
+        "d_model": options.d_model,
+        "d_head": options.d_head,
+        "causal": options.causal,
+        "max_tokens": options.max_tokens,
+        "reading_head": [min(layer, options.n_layers - 1), min(task.reading_head[1], options.n_heads - 1)],
+        "n_parameters": n_parameters(options, tensors),
         "layers": [
-            {"query_reads": ["word"], "key_reads": ["word"], "writes": "note", "window": None, "mlp": False},
-            {"query_reads": ["word", "note"], "key_reads": ["word"], "writes": "answer", "window": None, "mlp": False},
+            {
+                "query_reads": list(place.query_reads),
+                "key_reads": list(place.key_reads),
+                "writes": place.writes,
+                "window": place.window,
+                "mlp": bool(options.mlp),
+            }
+            for place in options.layers()
         ],
-        "positions": "sinusoidal",
-        "share": "none",
-        "tokenizer": "words",
-        "prefix": [],
-        "readouts": [{"tensor": "readout", "reads": ["answer"], "after": 1, "answers": None, "at": "all"}],
-        "ask": {"token": pronoun.PRONOUN},
-        "vocabulary": list(pronoun.VOCABULARY),
-        "unknown": pronoun.UNKNOWN,
-        "pronouns": [pronoun.PRONOUN],
-        **_how_it_is_built(model),
-        **_how_it_is_taught(recipe),
-        "training": training,
-        "figures": figures,
-        "failures": _failures(figures, limits),
-        **_not_to_claim(figures),
+        "positions": options.positions,
+        "share": options.share,
+        "tokenizer": task.tokenizer,
+        "prefix": list(task.prefix),
+        "readouts": [
+            {
+                "tensor": readout.tensor,
+                "reads": list(readout.reads),
+                "after": readout.after,
+                "answers": None if readout.answers is None else list(readout.answers),
+                "at": readout.at,
+            }
+            for readout in task.readouts(options)
+        ],
+        "ask": {"token": task.ask},
+        "vocabulary": list(task.vocabulary),
+        "unknown": task.unknown,
+        "pronouns": list(task.pronouns),
     }
 
 
-def _introduction() -> dict[str, Text]:
+def n_parameters(options: Options, tensors: Tensors) -> int:
+    """How many numbers the model has; one that serves as two counts once."""
+    twice = {"none": (), "qk": ("w_k",), "kv": ("w_v",)}[options.share]
+    return int(sum(tensor.size for name, tensor in tensors.items() if not name.endswith(twice or ("no such",))))
+
+
+def training(task: Task, spec: RunSpec, last: Frame) -> dict[str, Any]:
+    """How the run was made; with it anybody can make it again."""
+    recipe = task.training
+    decay = f", weight decay {recipe.score_decay:g} on W_Q and W_K only" if recipe.score_decay else ", no weight decay"
     return {
-        "title": {"en": "What does “it” stand for?", "zh": "“it”指的是谁？"},
-        "summary": {
-            "en": (
-                "A very small transformer that has learned to work out what “it” stands for. If it was too tired, "
-                "it was the animal; if it was too wide, it was the street."
-            ),
-            "zh": "一个很小的 Transformer，学会了判断 it 指代谁：太累（tired）的是动物，太宽（wide）的是街道。",
-        },
-        "source": {
-            "en": (
-                "Taught from nothing on made-up sentences, with the code in attention_core/teach. The sentence about "
-                "the animal and the street comes from Google's article on the Transformer (Uszkoreit, 2017)."
-            ),
-            "zh": (
-                "用 attention_core/teach 里的代码、在自动生成的句子上从零训练而成。动物与街道的例句出自谷歌介绍 "
-                "Transformer 的文章（Uszkoreit，2017）。"
-            ),
-        },
+        "seed": spec.seed,
+        "steps": spec.n_steps,
+        "learning_rate": spec.learning_rate,
+        "optimiser": f"AdamW, learning rate {spec.learning_rate:g} falling along half a cosine{decay}",
+        "batch": recipe.batch,
+        "final_loss": None if last.loss is None else round(last.loss, 4),
+        "spec": spec.to_json(),
     }
 
 
-def _how_it_is_built(model: TwoHop) -> dict[str, Text]:
-    wide, narrow = model.shape.d_model, model.shape.d_head
-    return {
-        "answers": {
-            "en": "Which word this word stands for. Ordinary words stand for themselves, “it” for a noun.",
-            "zh": "这个词指代哪个词。普通的词指代自己，it 指代某个名词。",
-        },
-        "architecture": {
-            "en": (
-                f"Two layers with one head each; {wide} numbers per word, {narrow} in each of q, k and v. Every word "
-                "may look at every word. Layer 0 makes a note for each word; in layer 1 the query is computed from the "
-                "word and its note, key and value from the word alone; the output goes straight to the read-out. "
-                "No biases, no LayerNorm, no MLP."
-            ),
-            "zh": (
-                f"两层，每层一个头；每个词用 {wide} 个数表示，查询、键、值各 {narrow} 维。每个词都能看到所有词。"
-                "第 0 层给每个词写一条“笔记”；第 1 层的查询由词和笔记一起算出，键和值只由词本身算出，"
-                "输出直接送去读出答案。没有偏置，没有 LayerNorm，也没有 MLP。"
-            ),
-        },
-        "structural_zeros": {
-            "en": (
-                "Layer 0 writes its note Δ beside the word X, not onto it, so layer 1 has one input [X | Δ] of "
-                f"{2 * wide} numbers per word. W_Q stands twice, one copy above the other, because word and note are "
-                "read alike: [X | Δ]·[W_Q; W_Q] = (X + Δ)·W_Q. Under W_K and W_V stand zeros, because the notes are "
-                "not read there. These copies and zeros are part of the construction; they were not learned."
-            ),
-            "zh": (
-                f"第 0 层把笔记 Δ 写在词向量 X 的旁边，而不是加到上面，所以第 1 层只有一个输入 [X | Δ]，"
-                f"每个词 {2 * wide} 个数。词和笔记用同一个 W_Q 读取，因此 W_Q 上下重复两遍："
-                "[X | Δ]·[W_Q; W_Q] = (X + Δ)·W_Q；"
-                "键和值不读笔记，因此 W_K、W_V 的下半部分补零。这些重复和零是结构规定的，不是学出来的。"
-            ),
-        },
+def measured_variant(task: Task, variant: Variant, spec: RunSpec, seeds: Sequence[Figures]) -> dict[str, Any]:
+    """What a card says of a variant that is measured but not shipped."""
+    n_reached = sum(figures["pattern"] > REACHED for figures in seeds)
+    return {**described(variant), "spec": spec.to_json(), "figures": {"seeds": list(seeds), "n_reached": n_reached}}
+
+
+def described(variant: Variant) -> dict[str, Any]:
+    return {"name": variant.name, "title": dict(variant.title), "lesson": dict(variant.lesson)}
+
+
+def reached(spec: RunSpec) -> tuple[int, int] | None:
+    """In how many of how many seeds such runs reached the pattern, by the cards; None if that was not measured."""
+    return _reached().get(_settings(spec))
+
+
+def settings_of(spec: RunSpec) -> dict[str, Any]:
+    """The seed, and everything in which the run differs from its task's recipe."""
+    task = TASKS[spec.task]
+    changed = {
+        field.name: getattr(spec.options, field.name)
+        for field in fields(Options)
+        if getattr(spec.options, field.name) != getattr(task.options, field.name)
     }
+    if spec.n_steps != task.training.n_steps:
+        changed["n_steps"] = spec.n_steps
+    if spec.learning_rate != task.training.learning_rate:
+        changed["learning_rate"] = spec.learning_rate
+    if spec.shuffled_labels:
+        changed["shuffled_labels"] = True
+    if spec.own:
+        changed["own_sentences"] = len(spec.own)
+    return {"seed": spec.seed, **changed}
 
 
-def _how_it_is_taught(recipe: pronoun.Recipe) -> dict[str, Text]:
-    n_nouns, n_adjectives = (sum(map(len, table.values())) for table in (pronoun.NOUNS, pronoun.ADJECTIVES))
-    n_frames, n_plain = len(pronoun.TRAINING_FRAMES), len(pronoun.PLAIN_FRAMES)
-    return {
-        "data": {
-            "en": (
-                f"{recipe.n_sentences:,} sentences: {n_frames} frames with “it” and {n_plain} without, filled with "
-                f"{n_nouns} nouns and {n_adjectives} adjectives of four classes (living things, places, food, "
-                "objects); either noun may come first, and either may be meant. The words of each class are dealt into "
-                f"{pronoun.N_GROUPS} groups, and words of one group never meet in training: “animal”, “street”, "
-                f"“tired” and “wide” are all of one group. {recipe.plain_share:.0%} of the sentences have no “it”. "
-                f"{recipe.unknown_share:.0%} of all words, important ones too, are hidden as [UNK]: if the noun "
-                "that is meant is hidden, the right answer is [UNK]; if the adjective is, nobody can tell, and the "
-                "right answer is “it”."
-            ),
-            "zh": (
-                f"{recipe.n_sentences:,} 个句子：{n_frames} 种含 it 的句式、{n_plain} 种不含 it 的句式，填入四类"
-                f"（动物、地点、食物、器物）共 {n_nouns} 个名词和 {n_adjectives} 个形容词；两个名词谁先谁后、it 指谁都"
-                f"有可能。每类词分成 {pronoun.N_GROUPS} 组，同组的词在训练中从不同句出现：animal、street、tired、wide "
-                f"就在同一组。{recipe.plain_share:.0%} 的句子没有 it。所有词（包括关键词）中有 "
-                f"{recipe.unknown_share:.0%} 被换成 [UNK]：被指的名词被换掉时，正确答案是 [UNK]；形容词被换掉时谁也"
-                "说不准，正确答案就是 it 自己。"
-            ),
-        },
-        "objective": {
-            "en": (
-                "At every word, say which word it stands for (cross-entropy); “it” counts "
-                f"{recipe.pronoun_weight:g} times as much as another word. Nothing in the objective mentions "
-                "attention: where to look was left to the training."
-            ),
-            "zh": (
-                f"在每个词处回答“这个词指代哪个词”（交叉熵），it 处的权重是其他词的 {recipe.pronoun_weight:g} 倍。"
-                "目标里没有任何关于注意力的要求，往哪里看是模型自己学会的。"
-            ),
-        },
-        "regularisers": {
-            "en": (
-                "Choices that shape the attention. "
-                f"W_Q and W_K start small (standard deviation {recipe.score_std:g}) and decay a little "
-                f"({recipe.score_decay:g}), so that scores grow only as far as they help. "
-                f"{recipe.neutral_share:.0%} of the sentences have an adjective that fits no noun (“strange”): there "
-                "“it” stands for itself. Keys and values of layer 1 "
-                "read words without notes, and its output is not added to the word, so an answer can only come from "
-                "where layer 1 looks. In training, sentences begin at a random place from 0 to "
-                f"{recipe.max_offset}; in use, at 0."
-            ),
-            "zh": (
-                f"以下选择影响了注意力的样子。W_Q、W_K 的初值很小（标准差 {recipe.score_std:g}），并带有轻微的权重衰减"
-                f"（{recipe.score_decay:g}），分数够用就不再变大，注意力权重因此不至于非 0 即 1。"
-                f"{recipe.neutral_share:.0%} 的句子用的是不偏向任何名词的形容词（如 strange），"
-                "这时 it 指代自己。"
-                "第 1 层的键和值只读词、不读笔记，输出也不再加回词向量，"
-                "答案只能来自第 1 层所看的地方。"
-                f"训练时句子从第 0 到第 {recipe.max_offset} 位中的随机一位开始，使用时从第 0 位开始。"
-            ),
-        },
-    }
+@cache
+def _reached() -> dict[RunSpec, tuple[int, int]]:
+    found: dict[RunSpec, tuple[int, int]] = {}
+    for card in models():
+        if card.details.get("kind") != "taught" or "spec" not in card.details["training"]:
+            continue
+        told = [(card.details["training"]["spec"], card.details["figures"])]
+        told += [(each["spec"], each["figures"]) for each in card.details.get("measured", ())]
+        for facts, figures in told:
+            found[_settings(RunSpec.from_json(facts))] = (figures["n_reached"], len(figures["seeds"]))
+    return found
 
 
-def _failures(figures: dict[str, Any], limits: Limits) -> Text:
-    combinations, frames = figures["held_out_combinations"], figures["held_out_frames"]
-    return {
-        "en": (
-            f"Asked for one word out of all {len(pronoun.VOCABULARY)}, it is wrong in "
-            f"{1 - combinations['full']:.1%} of new word combinations and {1 - frames['full']:.1%} of new frames. "
-            "If both nouns are of one class, it cannot tell them apart, divides its attention, and names one of the "
-            f"two in {limits.one_of_two_alike:.0%}. If the adjective fits neither noun, it answers [UNK] in "
-            f"{limits.none_fits:.0%} and else some word. Two riddles in one sentence mix it up: the first “it” is "
-            f"right in {limits.first_of_two:.0%}. When the sentence begins at place 32, {limits.late_start:.0%} is "
-            f"right. If the noun that is meant is unknown, it says so in {limits.unknown_noun:.0%}; if the adjective "
-            f"is, in {limits.unknown_adjective:.0%}. "
-            f"Conjunctions do not matter to it: with “although” for “because” it "
-            f"answers the same in {limits.although:.0%}."
-        ),
-        "zh": (
-            f"在全部 {len(pronoun.VOCABULARY)} 个词里选一个作答时，没见过的词语搭配错 "
-            f"{1 - combinations['full']:.1%}，没见过的句式错 {1 - frames['full']:.1%}。两个名词属于同一类时它分不清，"
-            f"注意力一分为二，只有 {limits.one_of_two_alike:.0%} 的回答是其中之一。形容词跟两个名词都不搭时，"
-            f"{limits.none_fits:.0%} 回答 [UNK]，其余就乱答。一句里有两处谜题时它会混淆，第一个 it 只答对 "
-            f"{limits.first_of_two:.0%}。句子从第 32 位开始时答对 {limits.late_start:.0%}。被指的名词不认识时，"
-            f"{limits.unknown_noun:.0%} 会如实回答 [UNK]；形容词不认识时，{limits.unknown_adjective:.0%} 会回答 it。"
-            f"它不理会连词：把 because 换成 although，{limits.although:.0%} 的回答不变。"
-        ),
-    }
+def _settings(spec: RunSpec) -> RunSpec:
+    """The same run with seed 0: what all seeds have in common."""
+    return RunSpec.from_json({**spec.to_json(), "seed": 0})
 
 
-def _not_to_claim(figures: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
-    tired = figures["headline"]["tired"]
-    return {
-        "not_to_claim": {
-            "en": [
-                "That it understands English: it knows a handful of words in a handful of frames.",
-                "That attention explains an answer: here it does lead to it, by construction; in general it need not.",
-                "That this pattern arises from any training: labels and regularisers were chosen so that it can.",
-                "That large models do the same, in the same place or in the same way.",
-                f"That its weights are those printed in articles: here “it” gives “animal” {tired['animal']:.2f}.",
-            ],
-            "zh": [
-                "不能说它懂英语：它只认识有限的词和句式。",
-                "不能说注意力就是答案的解释：在这里，由于结构的安排，答案确实来自所看之处；一般的模型未必如此。",
-                "不能说随便怎样训练都会出现这种图样：标签和约束是为了让它能够出现而选的。",
-                "不能说大模型也在同样的位置、以同样的方式做这件事。",
-                f"不能说它的权重就是文章里印的那些数：这里 it 对 animal 的注意力权重是 {tired['animal']:.2f}。",
-            ],
-        }
-    }
+def _joined(title: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
+    return {"en": f"{title['en']} ({more['en']})", "zh": f"{title['zh']}（{more['zh']}）"}
+
+
+SOURCE_OF_TRAINED = {
+    "en": "Trained by a reader, from nothing, on the sentences of its task.",
+    "zh": "由读者从零训练而成，训练句子来自该任务。",
+}
+COLUMNS_OF_TRAINED = [
+    {"path": "held_out", "label": {"en": "held out, right", "zh": "未见过的句子，答对"}, "is_share": True},
+    {"path": "pattern", "label": {"en": "pattern", "zh": "图样指标"}, "is_share": False},
+]
+NOT_TO_CLAIM = {
+    "en": [
+        "That one run tells what such a model does: other seeds may end otherwise.",
+        "That attention explains an answer.",
+        "That large models do the same.",
+    ],
+    "zh": [
+        "不能由一次训练断定这类模型会怎样：换一个种子，结果可能不同。",
+        "不能说注意力就是答案的解释。",
+        "不能说大模型也是这样。",
+    ],
+}

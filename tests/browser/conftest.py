@@ -18,8 +18,8 @@ HERE = Path(__file__).parent
 LOCAL = {"blob", "data", "about"}
 SIZE = {"width": 1400, "height": 950}
 
-# Opened at /steps, Streamlit first asks for its own files beside that page, then at the root.
-PROBED = ("/steps/_stcore/health", "/steps/_stcore/host-config")
+# Opened at /steps or /learn, Streamlit first asks for its own files beside that page, then at the root.
+PROBED = tuple(f"/{page}/_stcore/{file}" for page in ("steps", "learn") for file in ("health", "host-config"))
 
 # Counts what the page sends, inside the page: so that "drawn before anything was sent" is about order, not about time.
 COUNT_SENT = """

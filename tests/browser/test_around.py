@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 import attention_core as ac
 from tests.browser import reading
 from tests.running import TIRED, WIDE
+from ui.card import figures
 from ui.translations import LANGUAGES, words
 
 IT = 7
@@ -32,7 +33,7 @@ def test_the_card_can_be_read_in_full_in_both_languages(visit):
         page.locator(".st-key-open_card button").click()
         dialog = page.get_by_role("dialog")
         expect(dialog).to_contain_text(words(lang)("card.title", name="pronoun"))
-        expect(dialog.locator("table tr")).to_have_count(1 + len(card.details["figures"]["seeds"]))
+        expect(dialog.locator("table tr")).to_have_count(1 + len(figures(card.details, words(lang))))
         shown = plain(dialog.inner_text())
         texts = [card.title[lang], card.source[lang], *card.details["not_to_claim"][lang]]
         texts += [card.details[name][lang] for name in TEXTS]

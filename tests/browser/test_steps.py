@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 import attention_core as ac
 from tests.browser import reading
 from tests.running import TIRED, WIDE, wait_drawn
-from ui.examples import all_examples
+from ui.examples import of_family
 from ui.selection import STEPS
 
 SUBJECTS = ("animal", "dog", "cat", "horse", "bear", "zebra")
@@ -116,7 +116,7 @@ def places(count: int) -> list[tuple[str, int, int, int, int]]:
     model = ac.load("pronoun")
     found = []
     for _ in range(count):
-        text = dice.choice(all_examples()).text.replace("animal", dice.choice(SUBJECTS))
+        text = dice.choice(of_family("pronoun")).text.replace("animal", dice.choice(SUBJECTS))
         layer = dice.randrange(model.card.n_layers)
         n = len(model.trace(text).tokens)
         found.append((text, layer, dice.randrange(model.card.n_heads), dice.randrange(n), dice.randrange(n)))

@@ -31,3 +31,8 @@ def test_loading_and_tracing_imports_no_framework() -> None:
 def test_and_an_import_of_one_would_be_seen() -> None:
     assert heavy_imports(f"{USE}\nimport pandas") == {"pandas"}
     assert heavy_imports(f"{USE}\nimport attention_core.teach.model") >= {"torch"}
+
+
+def test_what_can_be_trained_is_read_without_torch() -> None:
+    reading = "from attention_core.teach import card, frames\nfrom attention_core.teach.tasks import TASKS"
+    assert heavy_imports(f"{reading}\nfor task in TASKS.values(): task.check(task.spec(seed=3))") == set()

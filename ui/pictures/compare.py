@@ -10,6 +10,7 @@ import numpy as np
 import attention_core as ac
 from ui.frame import pack
 from ui.pictures import parts
+from ui.pictures.answers import answers
 from ui.selection import Selection
 from ui.translations import Words
 
@@ -23,8 +24,8 @@ def frame(first: ac.Trace, second: ac.Trace, selection: Selection, words: Words)
     rows = [_row(trace, selection, token) for trace, token in zip((first, second), askers, strict=True)]
     header = {
         **parts.place(first, selection),
-        "strings": words.section("compare"),
-        "sides": [_side(trace, token) for trace, token in zip((first, second), askers, strict=True)],
+        "strings": parts.strings(first, words, words.section("compare")),
+        "sides": [_side(trace, token, words) for trace, token in zip((first, second), askers, strict=True)],
         "pairs": pairs,
     }
     return pack(header, {"row_0": rows[0], "row_1": rows[1], "difference": difference(pairs, *rows)})
@@ -60,5 +61,5 @@ def _row(trace: ac.Trace, selection: Selection, token: int | None) -> np.ndarray
     return np.zeros(0) if token is None else parts.head_of(trace, selection).weights[token]
 
 
-def _side(trace: ac.Trace, token: int | None) -> dict[str, Any]:
-    return {"tokens": parts.tokens(trace), "token": token, "answers": parts.answers(trace)}
+def _side(trace: ac.Trace, token: int | None, words: Words) -> dict[str, Any]:
+    return {"tokens": parts.tokens(trace), "token": token, "answers": answers(trace, words)}

@@ -8,6 +8,8 @@ import attention_core as ac
 from ui import examples
 from ui.frame import pack
 from ui.pictures import parts
+from ui.pictures.answers import answers, named, readout_at
+from ui.pictures.notice import notice
 from ui.selection import Selection
 from ui.translations import Words
 
@@ -16,18 +18,18 @@ def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
     head = parts.head_of(trace, selection)
     header = {
         **parts.place(trace, selection),
-        "strings": words.section("explore"),
+        "strings": parts.strings(trace, words, words.section("explore")),
         "tokens": parts.tokens(trace),
         "keys": None,
         "token": selection.token,
         "key": selection.key,
         "direction": selection.look,
-        "answers": parts.answers(trace),
-        "answer_sum": _answer_sum(trace, selection.token),
+        "answers": answers(trace, words),
+        "answer_sum": _answer_sum(trace, selection.token, words),
         "bill": _bill(head, parts.cell(head, selection)),
         "check": parts.check_sentence(trace, words),
         "hint": _hint(trace.text, words),
-        "notice": parts.notice(trace, words),
+        "notice": notice(trace, words),
     }
     return pack(header, {"weights": head.weights, **parts.masks(head)})
 
@@ -58,26 +60,29 @@ def _bill(head: ac.HeadSteps, cell: tuple[int, int] | None) -> dict[str, Any] | 
     }
 
 
-def _answer_sum(trace: ac.Trace, token: int | None) -> dict[str, Any] | None:
+def _answer_sum(trace: ac.Trace, token: int | None, words: Words) -> dict[str, Any] | None:
     if token is None or trace.predictions is None or not trace.predictions[token]:
         return None
-    total = trace.explain_answer(token)
+    total, facts = trace.explain_answer(token), readout_at(trace, token)
+    last = trace.card.n_layers - 1 if facts is None else facts["after"]
     return {
         "token": total.token,
-        "word": total.word,
+        "word": named(trace, token, total.word, words),
         "logit": total.logit,
         "probability": total.probability,
         "log_sum_exp": total.log_sum_exp,
-        "parts": [_part(part) for part in total.parts],
+        "parts": [_part(part, last) for part in total.parts],
     }
 
 
-def _part(part: ac.LogitPart) -> dict[str, Any]:
+def _part(part: ac.LogitPart, last: int) -> dict[str, Any]:
+    """One part of the sum; `last` is the layer after which the answer is read."""
     return {
         "part": part.kind,
         "layer": part.layer,
         "logit": part.logit,
         "reads": part.is_read,
+        "is_later": part.layer is not None and part.layer > last,
         "words": [
             {"token": term.key, "head": term.head, "weight": term.weight, "logit": term.logit} for term in part.terms
         ],

@@ -11,7 +11,12 @@ import attention_core as ac
 from ui.selection import Selection
 from ui.translations import Words
 
-MAX_NAMED = 6  # Unknown words named one by one; the rest are counted.
+
+def strings(trace: ac.Trace, words: Words, section: Mapping[str, str]) -> dict[str, str]:
+    """A picture's sentences, speaking of words or of characters, whichever the model reads."""
+    tokenizer = trace.card.details["tokenizer"]
+    one, many = words(f"units.{tokenizer}_one"), words(f"units.{tokenizer}_many")
+    return {key: text.replace("{unit}", one).replace("{units}", many) for key, text in section.items()}
 
 
 def tokens(trace: ac.Trace) -> list[dict[str, Any]]:
@@ -38,13 +43,6 @@ def masks(head: ac.HeadSteps) -> dict[str, np.ndarray]:
     return found
 
 
-def answers(trace: ac.Trace) -> list[dict[str, Any] | None] | None:
-    """The likeliest answer at each token; None at a token where the model answers nothing."""
-    if trace.predictions is None:
-        return None
-    return [{"word": a[0].word, "probability": a[0].probability} if a else None for a in trace.predictions]
-
-
 def cell(head: ac.HeadSteps, selection: Selection) -> tuple[int, int] | None:
     """The chosen cell (query, key): where no answer is chosen, the strongest one. None when no token is locked."""
     token, key = selection.token, selection.key
@@ -63,17 +61,6 @@ def place(trace: ac.Trace, selection: Selection) -> Mapping[str, Any]:
         "head": selection.head,
         "projector": selection.is_projected,
     }
-
-
-def notice(trace: ac.Trace, words: Words) -> str | None:
-    """Which words the model does not know and what it did with them; None where it knows them all."""
-    unknown = list(dict.fromkeys(token.text for token in trace.tokens if token.is_unknown))
-    if not unknown:
-        return None
-    named = words("notes.join").join(words("notes.quoted", word=word) for word in unknown[:MAX_NAMED])
-    if len(unknown) > MAX_NAMED:
-        named += " " + words("notes.and_more", n=len(unknown) - MAX_NAMED)
-    return words("notes.unknown", model=trace.card.name, words=named, stand_in=trace.card.details["unknown"])
 
 
 def check_sentence(trace: ac.Trace, words: Words) -> dict[str, Any]:

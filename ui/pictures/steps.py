@@ -9,6 +9,8 @@ import numpy as np
 import attention_core as ac
 from ui.frame import pack
 from ui.pictures import parts
+from ui.pictures.answers import answers_after
+from ui.pictures.notice import notice
 from ui.selection import Selection
 from ui.translations import Words
 
@@ -21,7 +23,7 @@ def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
     query, key = _cell(head, selection)
     header = {
         **parts.place(trace, selection),
-        "strings": words.section("steps"),
+        "strings": parts.strings(trace, words, words.section("steps")),
         "tokens": parts.tokens(trace),
         "keys": None,
         "content": f"{trace.card.name}/{selection.layer}/{selection.head}/{trace.text}",
@@ -33,7 +35,7 @@ def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
         "x_columns": _columns(trace, selection, words),
         "x_key_columns": None,
         "x_note": _input_note(trace, selection, words),
-        "notice": parts.notice(trace, words),
+        "notice": notice(trace, words),
         "missing": words("steps.no_input") if head.x is None else None,
         "then": _then(trace, selection, words),
     }
@@ -63,23 +65,42 @@ def _reads(trace: ac.Trace, layer: int) -> tuple[list[str], list[str]]:
 def _columns(trace: ac.Trace, selection: Selection, words: Words) -> list[str]:
     everything, _ = _reads(trace, selection.layer)
     d = trace.card.d_model
-    return [f"{words(f'steps.part_{part}')} {i}" for part in everything for i in range(d)]
+    if len(everything) == 1:
+        return [str(i) for i in range(d)]
+    names = {part: words(f"steps.part_{part}") for part in everything}
+    return [f"{names[part]} {i}" for part in everything for i in range(d)]
 
 
 def _input_note(trace: ac.Trace, selection: Selection, words: Words) -> str:
+    """What X is made of: the token's vector and its position, what the layers below added, or notes beside it."""
     everything, by_keys = _reads(trace, selection.layer)
-    return words("steps.input_word" if everything == by_keys else "steps.input_word_note", d=trace.card.d_model)
+    below = trace.card.details["layers"][: selection.layer]
+    unit = words(f"units.{trace.card.details['tokenizer']}_one")
+    if len(everything) > 1:
+        kind = "note" if everything == by_keys else "word_note"
+    elif any(facts["writes"] == "word" for facts in below):
+        kind = "stream"
+    else:
+        kind = "plain" if trace.card.details["positions"] == "none" else "word"
+    return words(f"steps.input_{kind}", unit=unit, d=trace.card.d_model)
 
 
 def _then(trace: ac.Trace, selection: Selection, words: Words) -> dict[str, Any]:
     """What happens to the output after the fourth step."""
-    facts = trace.card.details["layers"]
-    writes = facts[selection.layer]["writes"]
+    facts = trace.card.details["layers"][selection.layer]
+    n_heads = trace.layers[selection.layer].n_heads
+    unit = words(f"units.{trace.card.details['tokenizer']}_one")
+    is_last = selection.layer == trace.card.n_layers - 1
+    answer = answers_after(trace, selection.layer, words)
+    sentences = [
+        words("steps.then_one_head", unit=unit) if n_heads == 1 else words("steps.then_heads", unit=unit, n=n_heads),
+        words(f"steps.then_{facts['writes']}", unit=unit),
+        words("steps.then_mlp", unit=unit) if facts["mlp"] else None,
+        None if is_last else words("steps.then_next", next=selection.layer + 1),
+        words("steps.then_read", unit=unit) if answer else None,
+    ]
     return {
-        "sentences": [
-            words("steps.then_w_o", heads=trace.layers[selection.layer].n_heads),
-            words(f"steps.then_{writes}", next=selection.layer + 1),
-        ],
+        "sentences": [sentence for sentence in sentences if sentence is not None],
         "written_label": words("steps.written", layer=selection.layer),
-        "answer": parts.answers(trace) if selection.layer == trace.card.n_layers - 1 else None,
+        "answer": answer,
     }

@@ -48,6 +48,7 @@ class Compare {
 
   /** A column per word if they fit, else a line per word. */
   layout() {
+    if (!this.view.isConnected) return; // A picture that has left the page has no size.
     const across = table(this.frame, this.theme, "across");
     this.room.replaceChildren(across);
     if (across.offsetWidth > this.room.clientWidth) this.room.replaceChildren(table(this.frame, this.theme, "down"));
@@ -65,6 +66,7 @@ export default function draw({ data, parentElement }) {
   const state = mounted(parentElement, SHEETS);
   const frame = unpack(data);
   state.ready.then(() => {
+    if (!state.view.isConnected) return; // The reader has left already.
     state.compare ??= new Compare(state.view);
     state.compare.update(frame, state.theme);
   });

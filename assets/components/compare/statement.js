@@ -45,7 +45,8 @@ function answerLine(frame) {
     title: exact(answer.probability),
     text: phrase(strings.answer, { word: answer.word, probability: percent(answer.probability) }),
   }));
-  return el("p", { class: "answers" }, sentence(strings.answers, { answer_a: a, answer_b: b }));
+  const { question } = said[0];
+  return el("p", { class: "answers" }, sentence(strings[question ? "answers_asked" : "answers"], { question, answer_a: a, answer_b: b }));
 }
 
 export function statement(frame) {

@@ -45,8 +45,8 @@ function contributions(part, frame, word, strings) {
 }
 
 function partRows(part, frame, word, strings) {
-  const name = part.part === "layer" ? phrase(strings.sum_layer, { layer: part.layer }) : strings[`sum_${part.part}`] ?? part.part;
-  if (!part.reads) return [row(name, part.logit, strings.sum_not_read, "unread")];
+  const name = phrase(strings[`sum_${part.part}`], { layer: part.layer });
+  if (!part.reads) return [row(name, part.logit, strings[part.is_later ? "sum_later" : "sum_not_read"], "unread")];
   const note = part.words ? strings.sum_of_words : null;
   return [row(name, part.logit, note, "part"), ...contributions(part, frame, word, strings)];
 }

@@ -2,6 +2,7 @@
 // Hovering stays here; a choice is drawn at once and told to the server, which answers with the bill.
 
 import { el } from "../shared/dom.js";
+import { fillNotice } from "../shared/notice.js";
 import { unpack } from "../shared/frame.js";
 import { Heatmap } from "../shared/heatmap.js";
 import { Ribbon } from "../shared/ribbon.js";
@@ -10,7 +11,7 @@ import { AnswerPanel } from "./answer.js";
 import { Bill } from "./bill.js";
 import { Ranking } from "./ranking.js";
 import { billChoice, cellOf, choiceAt, completed, same, settled } from "./selection.js";
-import { createStatement } from "./statement.js";
+import { answerHint, createStatement } from "./statement.js";
 
 const SHEETS = ["shared/ribbon.css", "shared/heatmap.css", "explore/explore.css"];
 const NOTHING = { token: null, key: null };
@@ -81,7 +82,7 @@ class Explore {
     this.ribbon.update(model);
     this.heat.update(model);
     this.bill.update(frame, theme);
-    this.answerHint.textContent = frame.notice ?? (frame.answers ? strings.hint_answers : "");
+    if (frame.notice) fillNotice(this.answerHint, frame.notice, (offer) => this.send("open", offer));
     this.answerHint.classList.toggle("notice", frame.notice !== null);
     this.check.className = `check ${frame.check.passed ? "passed" : "failed"}`;
     this.check.textContent = `${frame.check.passed ? "✓" : "✗"} ${frame.check.sentence}`;
@@ -112,6 +113,7 @@ class Explore {
     this.ranking.show(frame, shown);
     this.bill.wait(this.pending !== null && frame.bill !== null && !same(billChoice(frame), chosen));
     this.panel.show(frame, this.panelOpen ? this.locked.token : null, this.pending !== null);
+    if (!frame.notice) this.answerHint.replaceChildren(...answerHint(frame, frame.direction === "asks" ? row : column));
     this.lockHint.textContent = frame.strings[this.locked.token === null ? "hint_choose" : "hint_locked"];
   }
 

@@ -28,6 +28,15 @@ function partsOf(frame, row, column) {
   return parts;
 }
 
+/** What the small figures under the words are; at a word that is asked a question, question and answer. */
+export function answerHint({ answers, strings, tokens }, token) {
+  const answer = answers?.[token ?? -1];
+  if (!answer?.question) return [answers ? strings.hint_answers : ""];
+  const word = el("b", { text: answer.word });
+  const probability = el("span", { class: "figure", text: percent(answer.probability), title: exact(answer.probability) });
+  return sentence(strings.hint_asked, { ...answer, token: named(tokens, token), word, probability });
+}
+
 export function createStatement() {
   const said = el("span", { class: "said" });
   const hint = el("span", { class: "quiet hint" });

@@ -5,7 +5,7 @@ import { createArcs } from "./arcs.js";
 import { chipColour } from "./colour.js";
 import { el, phrase, word } from "./dom.js";
 import { percent } from "./numbers.js";
-import { fillTo, spoken } from "./words.js";
+import { fillTo, single, spoken } from "./words.js";
 
 const largest = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
 
@@ -24,9 +24,10 @@ function dressAnswer(button, answer, token, strings) {
   button.hidden = !answer;
   if (!answer) return;
   button.replaceChildren(word(answer.word, { class: "answer-word" }), el("span", { text: percent(answer.probability, 0) }));
-  const parts = { token, word: answer.word, probability: percent(answer.probability, 2) };
-  button.setAttribute("aria-label", phrase(strings.answer_name, parts));
-  button.title = phrase(strings.answer_name, parts);
+  const parts = { ...answer, token, probability: percent(answer.probability, 2) };
+  const name = phrase(strings[answer.question ? "answer_asked" : "answer_name"], parts);
+  button.setAttribute("aria-label", name);
+  button.title = name;
 }
 
 function dressUnit(unit, tokens, position, model) {
@@ -37,7 +38,8 @@ function dressUnit(unit, tokens, position, model) {
   chip.replaceChildren(word(token.shown));
   chip.classList.toggle("special", Boolean(token.special));
   chip.classList.toggle("unknown", Boolean(token.unknown));
-  chip.title = token.unknown ? phrase(model.strings.unknown_word, { word: token.shown }) : token.shown;
+  const told = token.unknown ? "unknown_word" : token.special ? "special_name" : null;
+  chip.title = told === null ? token.shown : phrase(model.strings[told], { word: token.shown });
   chip.setAttribute("aria-label", phrase(model.strings.chip_name, { word: spoken(tokens, position), position }));
   unit.parts.position.textContent = position;
   dressAnswer(answer, tokens === model.tokens ? model.answers?.[position] : null, spoken(tokens, position), model.strings);
@@ -120,13 +122,16 @@ export class Ribbon {
     if (this.shown) this.show(this.shown);
   }
 
-  /** Words in one line stand a little apart, if there is room. */
+  /** Words in one line stand a little apart, if there is room; characters less, so that they still read as a text. */
   spread(lines) {
     const size = parseFloat(getComputedStyle(this.node).fontSize);
+    const isText = [...this.model.tokens, ...this.model.keys].every(({ shown, special }) => special || single(shown));
+    const widest = size * (isText ? 0.8 : 1.7);
+    this.node.dataset.characters = isText;
     for (const { node, units } of lines) {
       if (this.node.dataset.fit === "wrap" || units.length < 2) continue;
       const free = this.node.clientWidth - units.reduce((sum, unit) => sum + unit.offsetWidth, 0);
-      node.style.gap = `${Math.max(Math.min(free / (units.length - 1) - 0.5, size * 1.7), 0)}px`;
+      node.style.gap = `${Math.max(Math.min(free / (units.length - 1) - 0.5, widest), 0)}px`;
     }
   }
 

@@ -17,9 +17,9 @@ export function repeated(tokens) {
 
 /** A word as a node, with its position as a subscript where the text alone would be ambiguous. */
 export function named(tokens, position, role = "") {
-  const text = tokens[position].shown;
+  const { shown: text, special } = tokens[position];
   const place = repeated(tokens).has(position) ? el("sub", { text: position }) : null;
-  return el("span", { class: `name ${role}`, title: text }, word(text), place);
+  return el("span", { class: `name ${special ? "special" : ""} ${role}`, title: text }, word(text), place);
 }
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;

@@ -1,10 +1,18 @@
 // What the four steps share: labels, a matrix tied to the walk's chosen place, bills as tables, sentences.
 import { el, sentence, word } from "../shared/dom.js";
+import { single } from "../shared/words.js";
 import { MatrixView } from "../shared/matrix.js";
 import { valueAttributes } from "../shared/matrix_cells.js";
 
 /** Column words stand on their side where there are many and they are long. */
 export const crowded = (labels) => labels.length > 16 && labels.some((label) => label.text.length > 4);
+
+/** The least width of a cell (em), so that the words over it can be read: characters need no more than numbers do. */
+export function roomFor(labels, widest) {
+  if (labels.length > 16) return 0;
+  if (!labels.every((label) => label.special || single(label.text))) return widest;
+  return labels.some((label) => label.special) ? 2.9 : 0;
+}
 
 /** One label per token; identity is the position, so the hover text carries it. */
 export function tokenLabels(tokens) {

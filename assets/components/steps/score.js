@@ -4,7 +4,7 @@ import { fixed } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
 import { signedScale } from "../shared/matrix_cells.js";
 import { terms, total, transpose } from "../shared/attention.js";
-import { aligned, billBox, countLabels, crowded, fillTable, matrix, number, paragraph, roles, told } from "./parts.js";
+import { aligned, billBox, countLabels, crowded, fillTable, matrix, number, paragraph, roles, roomFor, told } from "./parts.js";
 
 const two = (value) => fixed(value, 2);
 
@@ -12,7 +12,7 @@ function matrices(ctx) {
   const { arrays, stages, strings, theme } = ctx;
   const [across, down] = [new ScrollGroup("scrollLeft"), new ScrollGroup("scrollTop")];
   const [kScale, scoreScale] = aligned(signedScale(arrays.k, theme), signedScale(stages.scores, theme));
-  const wide = { sideways: crowded(ctx.keys), minCell: ctx.keys.length > 16 ? 0 : ctx.header.projector ? 3 : 3.4 };
+  const wide = { sideways: crowded(ctx.keys), minCell: roomFor(ctx.keys, ctx.header.projector ? 3 : 3.4) };
   const dims = countLabels(arrays.q.cols);
   const q = matrix(ctx, {
     key: "q", name: ["Q"], plain: "Q", tone: "q", stage: "q", values: arrays.q, scale: signedScale(arrays.q, theme), groups: [down],

@@ -3,7 +3,7 @@ import { el, word } from "../shared/dom.js";
 import { fixed, percent } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
 import { plainScale, signedScale, weightScale } from "../shared/matrix_cells.js";
-import { billBox, crowded, fillTable, matrix, number, paragraph, roles, told } from "./parts.js";
+import { billBox, crowded, fillTable, matrix, number, paragraph, roles, roomFor, told } from "./parts.js";
 
 const two = (value) => fixed(value, 2);
 
@@ -26,7 +26,7 @@ function matrices(ctx) {
   const masks = ctx.arrays.allowed !== undefined;
   const kind = kindOf(ctx);
   const shared = {
-    groups, kind, sideways: crowded(ctx.keys), minCell: ctx.keys.length <= 16 ? 3.2 : 0, axes: strings.axes_query_key,
+    groups, kind, sideways: crowded(ctx.keys), minCell: roomFor(ctx.keys, 3.2), axes: strings.axes_query_key,
     rowLabels: ctx.queries, colLabels: ctx.keys, pick: (i, j) => ({ query: i, key: j }),
   };
   const scaled = matrix(ctx, {

@@ -6,7 +6,7 @@ import { ScrollGroup } from "../shared/matrix.js";
 import { signedScale, weightScale } from "../shared/matrix_cells.js";
 import { product, reachOf, tabulate } from "../shared/attention.js";
 import { Matrix } from "../shared/frame.js";
-import { aligned, countLabels, crowded, matrix, number, paragraph, roles, told } from "./parts.js";
+import { aligned, countLabels, crowded, matrix, number, paragraph, roles, roomFor, told } from "./parts.js";
 import { kindOf } from "./softmax.js";
 
 /** One line per word: weight × v; the foot adds them up to the output row. */
@@ -47,7 +47,7 @@ function matrices(ctx) {
     v: matrix(ctx, { ...perKey, key: "v", name: ["V"], plain: "V", tone: "v", stage: "v", values: arrays.v, scale: v, meaning: strings.mean_v }),
     weights: matrix(ctx, {
       ...named("weights"), scale: weightScale(theme), groups: [groups.rows], kind: kindOf(ctx), sideways,
-      minCell: ctx.keys.length <= 16 ? 3.1 : 0, axes: strings.axes_query_key, meaning: strings.mean_weights,
+      minCell: roomFor(ctx.keys, 3.1), axes: strings.axes_query_key, meaning: strings.mean_weights,
       rowLabels: ctx.queries, colLabels: ctx.keys, pick: (i, j) => ({ query: i, key: j }),
     }),
     output: matrix(ctx, {
@@ -71,8 +71,8 @@ function story(ctx, place) {
 function answerNode(ctx, place) {
   const answer = ctx.header.then.answer?.[place.query];
   if (!answer) return null;
-  return el("p", { class: "answer" }, told(ctx.strings.answer, {
-    ...roles(ctx, place), answer: word(answer.word, { class: "o strong" }),
+  return el("p", { class: "answer" }, told(ctx.strings[answer.question ? "answer_asked" : "answer"], {
+    ...roles(ctx, place), question: answer.question, answer: word(answer.word, { class: "o strong" }),
     probability: number(answer.probability, percent(answer.probability), ["answer", place.query, 0], { class: "number strong" }),
   }));
 }

@@ -3,6 +3,7 @@ import { debounce, el } from "../shared/dom.js";
 import { attention, tabulate, total } from "../shared/attention.js";
 import { Place, STEPS } from "./place.js";
 import { fly, marks } from "./flight.js";
+import { fillNotice } from "../shared/notice.js";
 import { formula } from "./formula.js";
 import { tokenLabels } from "./parts.js";
 import { project } from "./project.js";
@@ -43,6 +44,7 @@ export class Walk {
 
   /** How many matrices stand side by side: counted in the view's own letters, which a projector makes larger. */
   arrange() {
+    if (!this.view.isConnected) return; // A picture that has left the page has no size.
     const ems = this.view.clientWidth / parseFloat(getComputedStyle(this.view).fontSize);
     const [medium, wide] = this.view.dataset.projector === "true" ? [50, 78] : [44, 60];
     const layout = ems >= wide ? "wide" : ems >= medium ? "medium" : "narrow";
@@ -109,7 +111,8 @@ export class Walk {
     this.next = turner("next", strings.next_keys);
     this.stage = el("div", { class: "stage" });
     this.hint = el("p", { class: "hint quiet", role: "status" });
-    const notice = !this.header.notice ? null : el("p", { class: "notice", text: this.header.notice });
+    const notice = this.header.notice && el("p", { class: "notice" });
+    if (notice) fillNotice(notice, this.header.notice, (offer) => this.trigger?.("open", offer));
     const bar = el("div", { class: "bar" }, this.back, this.formula, this.next);
     this.view.replaceChildren(...[this.tabs, bar, notice, this.stage, this.hint].filter(Boolean));
     this.redraw();

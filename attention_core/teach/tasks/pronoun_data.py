@@ -1,142 +1,65 @@
 """What `pronoun` is taught from: sentences in which an adjective tells what "it" stands for.
 
 Every sentence is a frame filled with words of four classes. The target of a word is that word; the target of "it" is
-the noun of the adjective's class. Nothing here says where to look.
-
-The words of each class stand in five groups (the place in the list, modulo 5). In training no two content words of
-one group ever meet. So all pairs that a held-out sentence is made of, three words of one group, are new to the model:
-"animal", "street", "tired" and "wide" are group 0.
+the noun of the adjective's class. Nothing here says where to look, except `looks`, which only a supervised model reads.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeVar, get_args
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Bool, Int
 
-from attention_core.teach.trainer import Batch
-
-Class = Literal["animate", "place", "food", "thing"]
-CLASSES: tuple[Class, ...] = get_args(Class)
-N_GROUPS = 5
+from attention_core.teach.runs import BadSentence, Batch, RunSpec
+from attention_core.teach.tasks.pronoun_words import (
+    ADJECTIVES,
+    GROUP,
+    NEUTRAL,
+    NOUNS,
+    NUMBER,
+    PLAIN_FRAMES,
+    PRONOUN,
+    TEST_FRAMES,
+    TRAINING_FRAMES,
+    UNKNOWN,
+    VERBS,
+)
+from attention_core.words import fold, spans
 
 # "training": no two content words of one group; "combinations": all of one group; "any": as they come.
 Split = Literal["training", "combinations", "any"]
 
-UNKNOWN = "[UNK]"
-PRONOUN = "it"
-
-NOUNS: dict[Class, tuple[str, ...]] = {
-    "animate": ("animal", "dog", "cat", "horse", "bear", "rabbit", "fox", "donkey", "cow", "monkey"),
-    "place": ("street", "tunnel", "bridge", "river", "forest", "road", "cave", "field", "garden", "path"),
-    "food": ("bread", "cake", "soup", "meat", "cheese", "apple", "rice", "stew", "salad", "porridge"),
-    "thing": ("cart", "box", "barrel", "wagon", "truck", "sled", "basket", "crate", "boat", "suitcase"),
-}
-ADJECTIVES: dict[Class, tuple[str, ...]] = {
-    "animate": ("tired", "scared", "sleepy", "weak", "hungry", "lazy", "shy", "sick", "thirsty", "nervous"),
-    "place": ("wide", "dark", "narrow", "deep", "crowded", "busy", "gloomy", "muddy", "steep", "noisy"),
-    "food": ("stale", "sweet", "salty", "raw", "spicy", "sour", "bitter", "greasy", "rotten", "bland"),
-    "thing": (
-        "bulky",
-        "fragile",
-        "rusty",
-        "heavy",
-        "overloaded",
-        "wobbly",
-        "battered",
-        "shaky",
-        "creaky",
-        "broken",
-    ),
-}
-NEUTRAL = ("strange", "odd", "ugly", "nice", "unusual")
-
-_TRAVEL = (("cross", "crossed"), ("enter", "entered"), ("reach", "reached"), ("leave", "left"))
-_IMPRESS = (("stop", "stopped"), ("please", "pleased"), ("surprise", "surprised"))
-_EAT = (("eat", "eaten"), ("taste", "tasted"), ("finish", "finished"), ("want", "wanted"))
-_HAUL = (("pull", "pulled"), ("push", "pushed"), ("carry", "carried"), ("lift", "lifted"))
-_HOLD = (("hold", "held"), ("carry", "carried"))
-
-# Who does what to whom: (subject's class, object's class) → verbs, each with its participle.
-VERBS: dict[tuple[Class, Class], tuple[tuple[str, str], ...]] = {
-    ("animate", "place"): _TRAVEL,
-    ("animate", "food"): _EAT,
-    ("animate", "thing"): _HAUL,
-    ("thing", "place"): _TRAVEL,
-    ("thing", "food"): _HOLD,
-    ("food", "place"): _TRAVEL[2:],
-    ("place", "animate"): _IMPRESS,
-    ("food", "animate"): _IMPRESS,
-    ("thing", "animate"): _IMPRESS,
-}
-
-TRAINING_FRAMES = (
-    "the {subject} didn't {verb} the {object} because it was too {adjective} .",
-    "the {subject} couldn't {verb} the {object} because it was so {adjective} .",
-    "the {subject} doesn't {verb} the {object} since it is very {adjective} .",
-    "the {object} wasn't {participle} by the {subject} because it was too {adjective} .",
-    "because it was too {adjective} , the {subject} didn't {verb} the {object} .",
-    "as it was so {adjective} , the {object} was never {participle} by the {subject} .",
-    "the {subject} had {participle} the {object} although it was rather {adjective} .",
-    "the {object} could not be {participle} by the {subject} as it was very {adjective} .",
-    "the {subject} and the {object} were there , but it was too {adjective} .",
-)
-TEST_FRAMES = (
-    "the {subject} wouldn't {verb} the {object} because it was rather {adjective} .",
-    "since it is so {adjective} , the {object} isn't {participle} by the {subject} .",
-    "yesterday the {subject} could not {verb} the {object} , as it was very {adjective} .",
-    "as it was rather {adjective} , the {subject} had never {participle} the {object} .",
-    "the {object} was there , the {subject} was there , and it was so {adjective} .",
-)
-PLAIN_FRAMES = (
-    "the {subject} didn't {verb} the {object} .",
-    "yesterday the {subject} wouldn't {verb} the {object} .",
-    "the {object} isn't {participle} by the {subject} .",
-    "a {subject} had {participle} the {object} and was not {adjective} .",
-    "the {adjective} {subject} had never {participle} a {object} .",
-)
-
-
-GROUP = {
-    word: place % N_GROUPS
-    for table in (NOUNS, ADJECTIVES)
-    for words in table.values()
-    for place, word in enumerate(words)
-}
-
-
-def _vocabulary() -> tuple[str, ...]:
-    """[UNK], the nouns and adjectives by class, the neutral adjectives, then all other words by alphabet."""
-    verbs = {form for forms in VERBS.values() for verb in forms for form in verb}
-    frames = " ".join(TRAINING_FRAMES + TEST_FRAMES + PLAIN_FRAMES).split()
-    other = verbs | {"an"} | {word for word in frames if "{" not in word}
-    return (UNKNOWN, *GROUP, *NEUTRAL, *sorted(other))
-
-
-VOCABULARY = _vocabulary()
-NUMBER = {word: number for number, word in enumerate(VOCABULARY)}
+MAX_OWN_WORDS = 24
+CLASS = {word: kind for table in (NOUNS, ADJECTIVES) for kind, words in table.items() for word in words}
+IS_NOUN = {word for words in NOUNS.values() for word in words}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Every choice that shapes the model and is not in the data or the architecture."""
+    """The choices that shape the data.
 
-    n_steps: int = 2000
-    batch: int = 64
-    learning_rate: float = 2e-2
-    embedding_std: float = 0.3
-    score_std: float = 0.1
-    score_decay: float = 0.05
-    pronoun_weight: float = 5.0
+    Attributes:
+        n_sentences: how many the model is taught from. batch: sentences per step.
+        pronoun_weight: how much "it" counts beside another word.
+        neutral_share: sentences with an adjective that fits no noun; plain_share: without "it".
+        unknown_share: words hidden as [UNK]. max_offset: the latest place at which a sentence begins.
+        own_share: a batch's sentences that are the reader's own, where there are any.
+    """
+
     n_sentences: int = 30_000
+    batch: int = 64
+    pronoun_weight: float = 5.0
     neutral_share: float = 0.15
     plain_share: float = 0.15
     unknown_share: float = 0.05
     max_offset: int = 15
+    own_share: float = 0.1
+
+
+RECIPE = Recipe()
 
 
 class Sentence(NamedTuple):
@@ -277,21 +200,82 @@ def hide_words(corpus: Corpus, share: float, rng: np.random.Generator) -> Corpus
     return corpus._replace(tokens=np.where(hidden, NUMBER[UNKNOWN], corpus.tokens), targets=targets)
 
 
-def batches(recipe: Recipe, seed: int) -> Iterator[Batch]:
+def batches(spec: RunSpec, recipe: Recipe = RECIPE) -> Iterator[Batch]:
     """Endless training batches: sentences by chance, words hidden by chance, the first word at place 0 to 15."""
-    rng = np.random.default_rng(seed)
-    corpus = encode(training_sentences(rng, recipe))
+    rng = np.random.default_rng(spec.seed)
+    sentences = training_sentences(rng, recipe)
+    if spec.shuffled_labels:
+        sentences = shuffled(sentences, np.random.default_rng(spec.seed))
+    corpus = encode(sentences + [own_sentence(text) for text in spec.own])
     while True:
-        rows = rng.integers(len(corpus.tokens), size=recipe.batch)
+        rows = rng.integers(len(sentences), size=recipe.batch)
+        if spec.own:
+            is_own = rng.random(recipe.batch) < recipe.own_share
+            rows = np.where(is_own, len(sentences) + rng.integers(len(spec.own), size=recipe.batch), rows)
         drawn = hide_words(Corpus(*(field[rows] for field in corpus)), recipe.unknown_share, rng)
         weight = np.where(drawn.tokens == NUMBER[PRONOUN], recipe.pronoun_weight, 1.0) * drawn.real
-        offset = rng.integers(recipe.max_offset + 1, size=recipe.batch)
-        yield Batch(drawn.tokens, drawn.targets, weight.astype(np.float32), drawn.real, offset)
+        yield Batch(
+            tokens=drawn.tokens,
+            real=drawn.real,
+            offset=rng.integers(recipe.max_offset + 1, size=recipe.batch),
+            targets={"readout": drawn.targets},
+            weight={"readout": weight.astype(np.float32)},
+            looks=_looks(drawn) if spec.options.supervised else None,
+        )
 
 
-def split_words(text: str) -> list[str]:
-    """Words in small letters with the apostrophes inside them, every other mark by itself."""
-    return re.findall(r"\w+(?:'\w+)*|[^\w\s]", text.replace("\u2019", "'").casefold())
+def shuffled(sentences: list[Sentence], rng: np.random.Generator) -> list[Sentence]:
+    """The same sentences, but a coin says which noun "it" stands for: the adjective then tells nothing."""
+
+    def dealt(sentence: Sentence) -> Sentence:
+        if sentence.referent is None or sentence.other is None or rng.random() < 0.5:
+            return sentence
+        targets = tuple(sentence.other if word == PRONOUN else word for word in sentence.words)
+        return sentence._replace(targets=targets, referent=sentence.other, other=sentence.referent)
+
+    return [dealt(sentence) for sentence in sentences]
+
+
+def own_sentence(text: str) -> Sentence:
+    """A sentence of the reader's own: two nouns of different classes, one "it", one adjective that fits one of them.
+
+    Raises:
+        BadSentence: "too_long", "unknown_words", "no_pronoun", "two_pronouns", "not_two_nouns", "not_one_adjective",
+            "nouns_alike" (of one class) or "fits_neither".
+    """
+    words = tuple(fold(text[start:end]) for start, end in spans(text))
+    nouns = [word for word in words if word in IS_NOUN]
+    adjectives = [word for word in words if word in CLASS and word not in IS_NOUN]
+    fitting = [noun for noun in nouns if adjectives and CLASS[noun] == CLASS[adjectives[0]]]
+    others = [noun for noun in nouns if noun not in fitting]
+    unknown = tuple(word for word in words if word not in NUMBER or word == UNKNOWN)
+    faults = {
+        "too_long": len(words) > MAX_OWN_WORDS,
+        "unknown_words": bool(unknown),
+        "no_pronoun": PRONOUN not in words,
+        "two_pronouns": words.count(PRONOUN) > 1,
+        "not_two_nouns": len(nouns) != 2 or nouns[0] == nouns[1],
+        "not_one_adjective": len(adjectives) != 1,
+        "nouns_alike": len(fitting) == 2 or (len({CLASS[noun] for noun in nouns}) == 1),
+        "fits_neither": not fitting,
+    }
+    for reason, is_so in faults.items():
+        if is_so:
+            raise BadSentence(text, reason, unknown if reason == "unknown_words" else tuple(nouns + adjectives))
+    targets = tuple(fitting[0] if word == PRONOUN else word for word in words)
+    return Sentence(words, targets, adjectives[0], fitting[0], others[0])
+
+
+def _looks(corpus: Corpus) -> dict[int, Int[np.ndarray, "sentence token"]]:
+    """Where "it" should look: at its adjective in layer 0, at the noun that is meant in layer 1."""
+    rows = np.nonzero((corpus.pronoun >= 0) & (corpus.adjective >= 0) & (corpus.referent >= 0))[0]
+
+    def wanted(place: Int[np.ndarray, " sentence"]) -> Int[np.ndarray, "sentence token"]:
+        looks = np.full(corpus.tokens.shape, -1)
+        looks[rows, corpus.pronoun[rows]] = place[rows]
+        return looks
+
+    return {0: wanted(corpus.adjective), 1: wanted(corpus.referent)}
 
 
 _Item = TypeVar("_Item")
