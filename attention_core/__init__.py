@@ -35,7 +35,7 @@ from attention_core.trace import (
     Verification,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Answer",

@@ -13,7 +13,7 @@ from typing import Any
 from attention_core.errors import UnknownModel
 
 FOLDER = Path(__file__).parent / "models"
-DEFAULT = "pronoun"
+DEFAULT = "pronoun-open"
 
 Words = Mapping[str, str]  # A text by language: {"en": …, "zh": …}.
 

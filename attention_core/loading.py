@@ -20,6 +20,7 @@ from attention_core.steps import read_only
 from attention_core.taught import Mlp, TaughtLayer, TaughtModel, sinusoids
 
 Tensors = Mapping[str, np.ndarray]
+LONGEST = 4096  # Tokens that a model in a file may take.
 
 
 def load_taught(name: str, folder: Path = FOLDER) -> TaughtModel:
@@ -51,9 +52,12 @@ def from_bytes(data: bytes) -> TaughtModel:
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise UnsupportedModel("the file is no model saved by this program (safetensors with a card)") from error
     try:
-        model = build(card_from(facts), tensors)
+        card = card_from(facts)
+        if not 1 <= card.max_tokens <= LONGEST:  # Positions are made for each of them.
+            raise ValueError(f"max_tokens = {card.max_tokens}")
+        model = build(card, tensors)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise UnsupportedModel(f"the file's card is incomplete: {error!r}") from error
+        raise UnsupportedModel(f"the file's card does not describe a model: {error!r}") from error
     check_tensors(model)
     return model
 

@@ -10,17 +10,24 @@ import argparse
 from itertools import product
 from pathlib import Path
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.running import ROOT, TIRED, WIDE, chromium, open_page, server
 
 WIDTHS = {1400: 950, 390: 844}
 SETTLED = 900  # Milliseconds after which nothing moves any more.
+TRAINED = 180_000  # Milliseconds that a training may take.
+TEXTS = {  # What other models than the default are shown with.
+    "dish": "晚上我们吃佛跳墙",
+    "two-heads": "佛祖放下佛经，来找佛跳墙。",
+    "induction": "d b h f a c e d b h f a c e",
+}
 README = {
     "explore": ("explore", {"text": TIRED, "lang": "en"}, "light"),
     "explore-zh-dark": ("explore", {"text": WIDE, "lang": "zh"}, "dark"),
     "steps": ("steps", {"text": TIRED, "lang": "en", "step": "score"}, "light"),
     "compare": ("explore", {"text": TIRED, "second": WIDE, "compare": 1, "lang": "en"}, "light"),
+    "learn": ("learn", {"task": "pronoun", "seed": 0, "lang": "en"}, "light"),
 }
 
 
@@ -45,9 +52,11 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pages = [("explore", "explore", {}), ("compare", "explore", {"compare": 1})]
     pages += [(f"steps-{step}", "steps", {"step": step}) for step in ("project", "score", "softmax", "sum")]
+    pages += [(f"explore-{model}", "explore", {"model": model, "text": text}) for model, text in TEXTS.items()]
+    pages += [("learn", "learn", {}), ("learn-versus", "learn", {"task": "dish", "versus": "one-layer"})]
     for (name, page, fields), theme, lang, width in product(pages, ("light", "dark"), ("en", "zh"), WIDTHS):
         path = folder / f"{name}-{lang}-{theme}-{width}.png"
-        shoot(browser, address, page, {**fields, "text": TIRED, "lang": lang}, theme, width, path, whole=True)
+        shoot(browser, address, page, {"text": TIRED, "lang": lang, **fields}, theme, width, path, whole=True)
 
 
 def shoot(
@@ -55,6 +64,10 @@ def shoot(
 ) -> None:
     tab = browser.new_page(viewport={"width": width, "height": WIDTHS[width]}, color_scheme=theme)
     open_page(tab, address, page, fields)
+    if page == "learn":
+        tab.locator(".st-key-learn .train").click()
+        for run in tab.locator(".st-key-learn .run").all():
+            expect(run).to_have_attribute("data-state", "finished", timeout=TRAINED)
     tab.wait_for_timeout(SETTLED)
     if whole:  # Streamlit scrolls inside the page, so the window must be as high as what it holds.
         height = tab.evaluate("document.querySelector('.stMainBlockContainer').scrollHeight")

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from ui import selection
+from ui import addresses, selection
+from ui.addresses import MAX_ADDRESS, Selection
 from ui.frame import pack
 from ui.paths import COMPONENTS_ROUTE
-from ui.selection import MAX_ADDRESS, Selection
 from ui.translations import Words
 
 _STUB = """
@@ -86,13 +86,13 @@ def learn(frame: bytes, train: Callable[[], None], stop: Callable[[object], None
 
 def link(selected: Selection, words: Words) -> None:
     """The control that copies the link, and keeps the address bar equal to it."""
-    query = selection.address(selected)
+    query = addresses.address(selected)
     _copy_link(query, "text=" in query and len(query) <= MAX_ADDRESS, selected, words.section("link"))
 
 
 def lesson_link(selected: Selection, words: Words) -> None:
     """The same on the Learn page, whose link carries what is trained."""
-    query, is_whole = selection.lesson_address(selected)
+    query, is_whole = addresses.lesson_address(selected, selection.lesson())
     said = {name: words(f"link.lesson_{name}") for name in ("copied", "carries_text", "too_long")}
     _copy_link(query, is_whole, selected, {**words.section("link"), **said})
 

@@ -9,9 +9,10 @@ import streamlit as st
 import attention_core as ac
 from attention_core.cards import DEFAULT
 from ui import card, components, examples, learned, lessons, models, notes, selection
+from ui.addresses import LOOKS, MAX_CHARACTERS
 from ui.caches import trace_of
 from ui.pictures import table
-from ui.selection import KEPT, LOOKS, MAX_CHARACTERS
+from ui.selection import KEPT
 from ui.translations import Words
 
 TYPING_PAUSE = "50ms"  # After the last key; short enough to feel live, long enough not to redraw twice for one stroke.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import streamlit as st
 
+import attention_core as ac
 from attention_core.teach.card import REACHED, reached
 from attention_core.teach.runs import BadSentence, RunSpec
 from attention_core.teach.tasks import TASKS
@@ -183,10 +183,9 @@ def _side(spec: RunSpec, words: Words) -> Side:
     why = ""
     if glimpse is not None and glimpse.state == "finished" and glimpse.frames:
         patterns = [films.decoded(data).pattern for data in glimpse.frames]
-        if max(patterns) > REACHED >= patterns[-1]:
-            why = words("lesson.gone_again")
-        elif patterns[-1] <= REACHED:
-            why = reasons.why(spec, words)
+        if not patterns[-1] > REACHED:  # Not a number, either, where a training has blown up.
+            was_there = any(pattern > REACHED for pattern in patterns)
+            why = words("lesson.gone_again") if was_there else reasons.why(spec, words)
     state = "" if glimpse is None else glimpse.state
     return Side(spec, None if glimpse is None else id, state, reached(spec), why)
 
@@ -218,22 +217,27 @@ def outcome(shown: Sequence[Side], words: Words) -> None:
     labels = ("lesson.use",) if len(shown) == 1 else ("lesson.use_first", "lesson.use_second")
     for k, (side, label) in enumerate(zip(shown, labels, strict=True)):
         is_there = side.state == "finished"
-        kind: Literal["primary", "secondary"] = "primary" if is_there else "secondary"
         help = None if is_there else words("lesson.not_yet")
-        with st.popover(words(label), key=f"use_{k}", type=kind, disabled=not is_there, help=help):
+        with st.popover(words(label), key=f"use_{k}", disabled=not is_there, help=help):
             if is_there:
                 _uses(side, k, words)
 
 
 def _uses(side: Side, k: int, words: Words) -> None:
+    name = learned.name_of(side.spec)
+    try:
+        models.card(name)
+    except ac.UnknownModel:
+        st.caption(words("lesson.broken"))
+        return
     for page in ("explore", "steps"):
         if st.button(words(f"lesson.open_{page}"), key=f"open_{page}_{k}", width="stretch"):
-            selection.open_model(learned.name_of(side.spec))
+            selection.open_model(name)
             st.switch_page(PAGES / f"{page}.py")
     st.download_button(
         words("lesson.download"),
         lambda: models.file_of(side.spec),
-        file_name=f"{models.file_stem(learned.name_of(side.spec))}.safetensors",
+        file_name=f"{models.file_stem(name)}.safetensors",
         mime="application/octet-stream",
         key=f"download_{k}",
         on_click="ignore",

@@ -18,7 +18,6 @@ from attention_core.teach.card import COLUMNS_OF_TRAINED, NOT_TO_CLAIM
 
 PREFIX = "file:"
 LARGEST = 5 * 2**20  # Bytes of a file.
-LONGEST = 4096  # Tokens that such a model may take: positions are made for each.
 N_KEPT = 64
 
 _models: OrderedDict[str, ac.TaughtModel] = OrderedDict()
@@ -68,11 +67,9 @@ def stem(name: str) -> str:
 
 def _read(data: bytes) -> ac.TaughtModel:
     try:
-        longest = int(json.loads(loading.metadata_of(data)["card"])["max_tokens"])
+        json.loads(loading.metadata_of(data)["card"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableFile("not_ours") from error
-    if longest > LONGEST:
-        raise UnreadableFile("damaged", f"max_tokens = {longest}")
     try:
         return _tried(loading.from_bytes(data))
     except Exception as error:  # A file by anybody can hold anything: whatever does not compute is refused.

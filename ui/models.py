@@ -91,10 +91,9 @@ def file_of(spec: RunSpec) -> bytes:
 @lru_cache(maxsize=N_KEPT)
 def _trained(name: str) -> ac.TaughtModel:
     try:
-        spec = learned.spec_of(name)
-    except ValueError as error:
+        return loading.from_bytes(file_of(learned.spec_of(name)))
+    except (ValueError, ac.UnsupportedModel) as error:  # No such name, or a training that blew up.
         raise _unknown(name) from error
-    return loading.from_bytes(file_of(spec))
 
 
 def _unknown(name: str) -> ac.UnknownModel:

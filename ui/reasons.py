@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from attention_core.teach.card import reached
 from attention_core.teach.runs import RunSpec
 from attention_core.teach.tasks import TASKS
 from ui.translations import Words
@@ -11,16 +14,24 @@ MOST = 2  # Reasons given.
 
 def why(spec: RunSpec, words: Words) -> str:
     """One or two sentences on what kept this run from its pattern."""
-    task = TASKS[spec.task]
     if spec.learning_rate == 0:
         return words("lesson.why_still")
     if spec.shuffled_labels:
         return words("lesson.why_shuffled")
-    lessons = [variant.lesson for variant in task.variants if variant.options == spec.options]
-    if lessons and spec.options != task.options:
-        return str(lessons[0][words.language])
-    found = [*_sizes(spec, words), *_training(spec, words)]
+    found = [*_options(spec, words)[:1], *_training(spec, words)]
     return " ".join(found[:MOST]) if found else words("lesson.why_seed")
+
+
+def _options(spec: RunSpec, words: Words) -> list[str]:
+    """What the options have to do with it: nothing where most runs with them, trained as in the recipe, get there."""
+    task = TASKS[spec.task]
+    variants = [variant for variant in task.variants if variant.options == spec.options != task.options]
+    n_steps = next((variant.n_steps for variant in variants if variant.n_steps), task.training.n_steps)
+    usual = replace(spec, n_steps=n_steps, learning_rate=task.training.learning_rate, own=())
+    measured = reached(usual)
+    if measured is not None and 2 * measured[0] > measured[1]:
+        return []
+    return [variant.lesson[words.language] for variant in variants] or _sizes(spec, words)
 
 
 def _sizes(spec: RunSpec, words: Words) -> list[str]:

@@ -8,65 +8,20 @@ after Back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import urlencode
 
 import streamlit as st
 
 import attention_core as ac
 from attention_core.cards import DEFAULT
 from attention_core.teach.tasks import TASKS
-from ui import examples, learned, lessons, models
-from ui.translations import LANGUAGES, language_of
-
-LOOKS = ("asks", "answers")
-STEPS = ("project", "score", "softmax", "sum")
-MAX_CHARACTERS = 100_000  # Far beyond what a model takes: its own limit answers first, with the text kept.
-MAX_ADDRESS = 8_000  # Servers and proxies refuse longer ones.
-
-UNSET = -1  # No token was named: the one that the model's card names is chosen.
+from ui import examples, lessons, models
+from ui.addresses import LOOKS, STEPS, UNSET, Note, Selection, lesson_behind, read_address
+from ui.translations import language_of
 
 _SAVED, _NOTES, _WORDS, _PAGE, _LABELS = "_saved", "_notes", "_words", "_page", "_labels"
 
 KEPT: Final = "session"  # How long a control keeps its value: also while it is not drawn.
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Everything that a link reproduces.
-
-    Attributes:
-        lang, model, text: language, model name, sentence.
-        second: the sentence to compare with; is_compared: whether it is shown.
-        layer, head: numbers from 0.
-        token: the position that asks (or, looking the other way, is looked at); None when none is locked.
-        key: the position of the chosen answer; None means the strongest.
-        look: "asks" (who does it look at) or "answers" (who looks at it).
-        step: where the walk stands; is_projected: sizes for a projector.
-    """
-
-    lang: str
-    model: str
-    text: str
-    second: str
-    is_compared: bool
-    layer: int
-    head: int
-    token: int | None
-    key: int | None
-    look: str
-    step: str
-    is_projected: bool
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something in the address that could not be used: which field, what it said."""
-
-    field: str
-    value: str
 
 
 def begin() -> None:
@@ -87,7 +42,7 @@ def _fit_kept() -> None:
         models.card(state.get("model", state[_SAVED]["model"]))
     except ac.UnknownModel as gone:
         note("model", gone.name)
-        changed = {"model": DEFAULT, **_lesson_behind(gone.name)}
+        changed = {"model": DEFAULT, **lesson_behind(gone.name)}
         state.update(changed)
         state[_SAVED] |= changed
 
@@ -119,85 +74,9 @@ def note(field: str, value: object) -> None:
     st.session_state[_NOTES] = (*st.session_state[_NOTES], Note(field, str(value)))
 
 
-def read_address(query: Mapping[str, str], language: str) -> tuple[dict[str, Any], tuple[Note, ...]]:
-    """The state that an address describes, and what in it could not be used."""
-    found: list[Note] = []
-
-    def read(name: str, default: Any, convert: Callable[[str], Any]) -> Any:
-        if name not in query:
-            return default
-        try:
-            return convert(query[name])
-        except (ValueError, KeyError, ac.UnknownModel):
-            refuse(name, query[name])
-            return default
-
-    def refuse(name: str, value: str) -> None:
-        found.append(Note(name, value))
-
-    model = read("model", DEFAULT, models.known)
-    card = models.card(model)
-    layer, head = card.reading_head or (0, 0)
-    text = query.get("text", examples.first(examples.family_of(card)).text)[:MAX_CHARACTERS]
-    flip = examples.flip_of(text)
-    fields = {
-        "lang": read("lang", language, _one_of(LANGUAGES)),
-        "model": model,
-        "text": text,
-        "second": query.get("second", text if flip is None else flip.text)[:MAX_CHARACTERS],
-        "is_compared": read("compare", "0", _one_of(("0", "1"))) == "1",
-        "layer": read("layer", layer, _below(card.n_layers)),
-        "head": read("head", head, _below(card.n_heads)),
-        "token": read("token", UNSET, _position),
-        "key": read("key", None, _position),
-        "look": read("look", LOOKS[0], _one_of(LOOKS)),
-        "step": read("step", STEPS[0], _one_of(STEPS)),
-        "is_projected": read("projector", "0", _one_of(("0", "1"))) == "1",
-    }
-    taught = lessons.read(query, refuse)
-    if any(note.field == "model" for note in found) and query["model"].startswith(learned.PREFIX):
-        taught |= _lesson_behind(query["model"])
-    return fields | taught, tuple(found)
-
-
-def _lesson_behind(name: str) -> dict[str, Any]:
-    """What to train to have the model of that name again; nothing where the name says nothing."""
-    try:
-        return lessons.fields_of(learned.spec_of(name))
-    except ValueError:
-        return {}
-
-
-def address(selection: Selection) -> str:
-    """The query string that reproduces `selection`, defaults included; without the texts where it would be too long."""
-    fields = {
-        "lang": selection.lang,
-        "model": selection.model,
-        "layer": selection.layer,
-        "head": selection.head,
-        **({} if selection.token == UNSET else {"token": "none" if selection.token is None else selection.token}),
-        **({} if selection.key is None else {"key": selection.key}),
-        "look": selection.look,
-        "step": selection.step,
-        **({"projector": 1} if selection.is_projected else {}),
-    }
-    texts = {"text": selection.text, **({"compare": 1, "second": selection.second} if selection.is_compared else {})}
-    whole = urlencode({**texts, **fields}, errors="replace")
-    return whole if len(whole) <= MAX_ADDRESS else urlencode(fields)
-
-
 def lesson() -> lessons.Lesson:
     """What the reader has chosen to train."""
     return lessons.lesson_of(st.session_state)
-
-
-def lesson_address(selection: Selection) -> tuple[str, bool]:
-    """The query string that reproduces the Learn page, and whether all of it: too long, it lacks own sentences."""
-    projector = {"projector": 1} if selection.is_projected else {}
-    fields = {"lang": selection.lang, **lessons.address(lesson()), **projector}
-    whole = urlencode(fields, errors="replace")
-    is_whole = len(whole) <= MAX_ADDRESS
-    return whole if is_whole else urlencode({**fields, "own": ""}), is_whole
 
 
 def use_task() -> None:
@@ -208,14 +87,10 @@ def use_task() -> None:
 
 
 def open_model(name: str) -> None:
-    """Show this model on the other pages from now on, with a text of its task."""
+    """Show this model on the other pages from now on, like one that was chosen there."""
     state = st.session_state
     state["model"], state["token"], state["key"] = name, UNSET, None
-    card = models.card(name)
-    state["layer"], state["head"] = card.reading_head or (0, 0)
-    family, shown = examples.family_of(card), examples.of_text(state["text"])
-    if examples.of_family(family) and (shown is None or family not in shown.models):
-        use_example(examples.first(family).id)
+    use_model()
 
 
 def relabel(name: str, language: str) -> None:
@@ -339,29 +214,6 @@ def _first_asker(trace: ac.Trace, words: tuple[str, ...]) -> int:
 
 def _is_same(position: int | None, before: tuple[str, ...], words: tuple[str, ...]) -> bool:
     return position is not None and before[position : position + 1] == words[position : position + 1] != ()
-
-
-def _one_of(options: Any) -> Callable[[str], str]:
-    def convert(value: str) -> str:
-        if value not in options:
-            raise ValueError(value)
-        return value
-
-    return convert
-
-
-def _below(limit: int) -> Callable[[str], int]:
-    def convert(value: str) -> int:
-        number = int(value)
-        if not 0 <= number < limit:
-            raise ValueError(value)
-        return number
-
-    return convert
-
-
-def _position(value: str) -> int | None:
-    return None if value == "none" else _below(MAX_CHARACTERS)(value)
 
 
 def widget(key: str) -> Any:

@@ -56,6 +56,7 @@ def shipped_card(
         "training": training(task, spec, last),
         "columns": [asdict(column) for column in task.columns],
         "figures": {"seeds": list(seeds), "n_reached": n_reached},
+        "limits": dict(limits),
     }
 
 

@@ -19,7 +19,7 @@ Sections = Mapping[str, Mapping[str, str]]
 # Those with a longer fixed part ("notes.field_…") fit the keys that begin so.
 VALUES = {
     "nav.*": ("ui/main.py", "PAGE_NAMES"),
-    "controls.*": ("ui/selection.py", "LOOKS"),
+    "controls.*": ("ui/addresses.py", "LOOKS"),
     "card.*": ("ui/card.py", "TEXTS"),
 }
 KNOWN_VALUES = {"check.*": ("plain_forward",)}  # The references of attention_core, with _ for -.

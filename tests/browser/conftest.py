@@ -78,7 +78,12 @@ class Visits:
             self.troubles.append(f"console: {message.text} ({message.location['url']})")
 
     def __call__(self, path: str = "", *, reader: BrowserContext | None = None, **fields: object) -> Page:
-        """Open a page of the app with these fields in its address and wait until its picture is drawn."""
+        """Open a page of the app with these fields in its address and wait until its picture is drawn.
+
+        The model is `pronoun` unless the fields name another, or None: then the address names none.
+        """
+        if path != "learn":
+            fields = {name: value for name, value in {"model": "pronoun", **fields}.items() if value is not None}
         page = (self.reader() if reader is None else reader).new_page()
         page.goto(f"{self.address}/{path}" + (f"?{urlencode(fields)}" if fields else ""))
         wait_drawn(page, path or "explore")

@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import reading
+from tests.browser.test_access import in_theme, violations
 from tests.running import PATIENCE, wait_drawn
 from ui.frame import unpack
 
@@ -61,7 +62,7 @@ def read(path: Path) -> bytes:
 
 
 def given(page: Page, sentence: int, layer: int, word: str) -> float:
-    """The share that the asker of a sentence gives to a word in the frame shown, as the table for screen readers says."""
+    """The share that a sentence's asker gives to a word in the frame shown, as the table for screen readers says."""
     table = run(page).locator("table").nth(sentence)
     column = reading.texts(page, f"{LEARN} table >> nth={sentence} >> thead th").index(word)
     return float(table.locator("tbody tr").nth(layer).locator("td").nth(column).inner_text().rstrip("%")) / 100
@@ -119,8 +120,12 @@ def test_a_reload_in_the_middle_comes_back_and_says_what_happened(visit):
     wait_drawn(page, "learn")
     assert page.url == address
     expect(run(page)).to_have_attribute("data-state", re.compile("running|stopped"), timeout=PATIENCE)
-    page.wait_for_function("n => true", arg=0)
-    assert number_of(run(page), "frames") >= n_frames
+    page.wait_for_function(
+        """n => [...document.querySelectorAll('.st-key-learn *')].some((host) =>
+        Number(host.shadowRoot?.querySelector('.run')?.dataset.frames) >= n)""",
+        arg=n_frames,
+        timeout=PATIENCE,
+    )
     expect(run(page).locator(".state")).to_contain_text(re.compile(r"step \d+"))
 
 
@@ -135,6 +140,9 @@ def finished(visit) -> Page:
 def test_a_finished_run_says_why_it_fell_short_and_opens_elsewhere(visit, finished, tmp_path):
     page = finished
     expect(run(page).locator(".why")).to_contain_text("50 instead of 2000")
+    for theme in ("dark", "light"):
+        in_theme(page, theme, "learn")
+        assert violations(page) == [], theme
     page.locator(".st-key-use_0 button").first.click()
     with page.expect_download() as download:
         page.get_by_text("Download (.safetensors)").click()

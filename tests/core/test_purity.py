@@ -36,3 +36,8 @@ def test_and_an_import_of_one_would_be_seen() -> None:
 def test_what_can_be_trained_is_read_without_torch() -> None:
     reading = "from attention_core.teach import card, frames\nfrom attention_core.teach.tasks import TASKS"
     assert heavy_imports(f"{reading}\nfor task in TASKS.values(): task.check(task.spec(seed=3))") == set()
+
+
+def test_the_server_imports_no_torch() -> None:
+    # The trainings run in processes of their own.
+    assert "torch" not in heavy_imports("import ui.warm\nui.warm.warm_up()\nfrom ui import films, learned, training")

@@ -122,7 +122,7 @@ grouped = ac.LayerTrace(
     v=rng.standard_normal((2, 3, 7)), scale=0.3, allowed=ac.causal(3), bias=rng.standard_normal((8, 3, 3)),
 )
 grouped.head(5).explain(2, 1), grouped.weights(7)
-assert ac.models()[0].name == "pronoun"
+assert ac.models()[0].name == "pronoun-open"
 model = ac.load("pronoun")
 seen = model.trace("The animal didn't cross the street because it was too tired.")
 assert seen.check(full=True).passed

@@ -16,11 +16,13 @@ from safetensors.torch import load_file
 
 import attention_core as ac
 from attention_core import plain
-from attention_core.cards import FOLDER
+from attention_core.cards import DEFAULT, FOLDER
 from attention_core.loading import build, load_taught
 from attention_core.taught import sinusoids
-from attention_core.teach.model import Forward, Shape, TwoHop
-from attention_core.teach.pronoun import ADJECTIVES, NOUNS
+from attention_core.teach.model import Forward
+from attention_core.teach.tasks import TASKS
+from attention_core.teach.tasks.pronoun_words import ADJECTIVES, NOUNS
+from attention_core.teach.trainer import new_model
 
 HEADLINE = "The animal didn't cross the street because it was too {}."
 SWAPPED = "The street wasn't crossed by the animal because it was too {}."
@@ -119,7 +121,7 @@ def in_double() -> Iterator[None]:
 
 
 def by_torch(trace: ac.Trace, dtype: torch.dtype) -> Forward:
-    model = TwoHop(Shape(len(trace.card.details["vocabulary"]))).to(dtype)
+    model = new_model(TASKS["pronoun"].spec()).to(dtype)
     model.load_state_dict(load_file(FOLDER / "pronoun.safetensors"))
     with torch.no_grad():
         return model(torch.tensor([[token.id for token in trace.tokens]]))
@@ -129,7 +131,7 @@ def assert_equal_to_torch(trace: ac.Trace, expected: Forward, tolerance: float) 
     for layer, weights in zip(trace.layers, expected.weights, strict=True):
         np.testing.assert_allclose(layer.weights(0), weights[0, 0].numpy(), rtol=0, atol=tolerance)
     vocabulary = list(trace.card.details["vocabulary"])
-    for answers, row in zip(trace.predictions, expected.logits[0].double(), strict=True):
+    for answers, row in zip(trace.predictions, expected.logits["readout"][0].double(), strict=True):
         best = row.topk(len(answers))
         assert [answer.word for answer in answers] == [vocabulary[i] for i in best.indices]
         np.testing.assert_allclose([a.logit for a in answers], best.values, rtol=tolerance, atol=tolerance)
@@ -204,7 +206,8 @@ def test_sinusoids() -> None:
 
 
 def test_the_catalogue(pronoun: ac.TaughtModel) -> None:
-    card = ac.models()[0]
+    assert ac.models()[0].name == DEFAULT
+    card = next(known for known in ac.models() if known.name == "pronoun")
     assert card is pronoun.card
     assert (card.name, card.n_layers, card.n_heads, card.d_model, card.d_head) == ("pronoun", 2, 1, 16, 8)
     assert card.is_available

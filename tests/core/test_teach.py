@@ -225,6 +225,7 @@ class TestFiles:
             lambda facts, tensors: facts.update(d_model=17),
             lambda facts, tensors: facts.update(n_layers=3),
             lambda facts, tensors: facts.update(title=None),
+            lambda facts, tensors: facts.update(max_tokens=10**9),
             lambda facts, tensors: facts.update(vocabulary=facts["vocabulary"][:-1]),
             lambda facts, tensors: tensors.pop("layers.1.w_o"),
             lambda facts, tensors: tensors.update(embedding=tensors["embedding"] * np.float32("nan")),

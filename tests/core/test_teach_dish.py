@@ -30,13 +30,8 @@ def drawn(seed: int, n: int = 3, **changes) -> list[Batch]:
 
 
 def equal(one: list[Batch], other: list[Batch]) -> bool:
-    return all(
-        np.array_equal(a.tokens, b.tokens)
-        and np.array_equal(a.hidden, b.hidden)
-        and np.array_equal(a.offset, b.offset)
-        and all(np.array_equal(a.targets[name], b.targets[name]) for name in a.targets)
-        for a, b in zip(one, other, strict=True)
-    )
+    arrays = [[a for b in each for a in (b.tokens, b.hidden, b.offset, *b.targets.values())] for each in (one, other)]
+    return all(np.array_equal(a, b) for a, b in zip(*arrays, strict=True))
 
 
 class TestTexts:
@@ -221,9 +216,7 @@ class TestPattern:
         assert measures.pattern(scenes(GATHERED)) == pytest.approx(0.7)
 
     def test_one_other_above_one_of_them_keeps_it_down(self):
-        row = [0.02, 0.0, 0.0, 0.0, 0.0, 0.2, 0.1, 0.4, 0.28]
-        assert sum(row[6:]) > 0.5
-        assert measures.pattern(scenes(row)) == 0.5
+        assert measures.pattern(scenes([0.02, 0.0, 0.0, 0.0, 0.0, 0.2, 0.1, 0.4, 0.28])) == 0.5
 
     def test_little_weight_is_little_pattern(self):
         row = [0.1] * 6 + [0.13, 0.13, 0.14]
@@ -258,8 +251,7 @@ def by_rule(tokens: np.ndarray, real: np.ndarray | None = None, offset: np.ndarr
 class TestMeasures:
     def test_who_knows_the_answers_is_always_right(self):
         figures = measures.measure(by_rule)
-        shares = ("adversarial", "found", "refused", "by_hand", "inside")
-        assert [figures[name] for name in shares] == [1.0] * 5
+        assert {figures[each] for each in ("adversarial", "found", "refused", "by_hand", "inside")} == {1.0}
         assert measures.held_out(by_rule) == 1.0
         assert figures["first_looks_at_the_name"]["top_three"] == 0.0
 

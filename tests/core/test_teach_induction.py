@@ -80,6 +80,11 @@ class TestData:
 
 
 class TestTraining:
+    def test_a_seed_draws_its_own_texts(self):
+        one, again, other = (next(data.batches(INDUCTION.spec(seed=seed))).tokens for seed in (3, 3, 4))
+        assert np.array_equal(one, again)
+        assert not np.array_equal(one, other)
+
     def test_a_seed_is_a_run(self):
         short = INDUCTION.spec(seed=3, n_steps=4)
         assert same(last_of(short), last_of(short))

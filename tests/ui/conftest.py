@@ -50,6 +50,9 @@ class App:
 @pytest.fixture
 def open_app() -> Callable[..., App]:
     def opened(path: str = "explore", **fields: object) -> App:
+        """The model is `pronoun` unless the fields name another, or None: then the address names none."""
+        if path != "learn":
+            fields = {name: value for name, value in {"model": "pronoun", **fields}.items() if value is not None}
         app = App(path, fields)
         assert not app.test.exception
         return app

@@ -15,7 +15,8 @@ from safetensors.numpy import load, load_file
 
 import attention_core as ac
 from attention_core import loading
-from attention_core.cards import FOLDER
+from attention_core.cards import DEFAULT, FOLDER
+from attention_core.teach.card import reached
 from attention_core.teach.frames import to_bytes
 from attention_core.teach.runs import Frame, RunSpec
 from attention_core.teach.tasks import TASKS
@@ -193,6 +194,28 @@ def test_reasons_follow_from_what_was_chosen():
     assert "100 instead of 2000" in reasons.why(few, english)
     (one_layer,) = [variant for variant in TASKS["pronoun"].variants if variant.name == "one-layer"]
     assert reasons.why(RunSpec(**{**vars(RECIPE), "options": one_layer.options}), english) == one_layer.lesson["en"]
+    assert reasons.why(RECIPE, english) == english("lesson.why_seed")
+    measured = reached(RECIPE)
+    assert measured is not None
+    assert 2 * measured[0] > measured[1]
+
+
+def test_options_with_which_most_runs_reach_the_pattern_are_not_blamed(monkeypatch):
+    spec = RunSpec(**{**vars(RECIPE), "options": learned.with_options(TASKS["pronoun"], {"share": "kv"})})
+    for counted, blamed in (((5, 5), False), ((1, 5), True), (None, True)):
+        monkeypatch.setattr(reasons, "reached", lambda spec, counted=counted: counted)
+        assert (reasons.why(spec, words("en")) != words("en")("lesson.why_seed")) == blamed
+
+
+def test_a_training_that_blew_up_leaves_no_model_and_the_page_says_so(open_app, finished, pool):
+    finished()
+    (blown,) = pool.runs.values()
+    last = films.decoded(blown.frames[-1])
+    broken = {name: np.full_like(each, np.nan) for name, each in last.tensors.items()}
+    blown.frames[-1] = to_bytes(last._replace(tensors=broken, pattern=float("nan"), loss=float("nan")))
+    app = open_app("learn", lang="en")
+    assert words("en")("lesson.broken") in [each.value for each in app.test.caption]
+    assert not app.test.get("download_button")
 
 
 def test_a_trained_model_opens_on_the_other_pages_under_a_name_that_says_what_it_is(open_app, finished):
@@ -215,7 +238,7 @@ def test_a_trained_model_opens_on_the_other_pages_under_a_name_that_says_what_it
 def test_a_model_that_is_no_longer_kept_leaves_a_note_and_its_settings_on_learn(open_app, lang):
     app = open_app(lang=lang, model="run:pronoun~seed=17~d_head=3")
     assert words(lang)("notes.not_kept", name="`run:pronoun~seed=17~d_head=3`") in app.said()
-    assert parse_qs(app.query())["model"] == ["pronoun"]
+    assert parse_qs(app.query())["model"] == [DEFAULT]
     assert parse_qs(app.go("learn").query())["seed"] == ["17"]
     assert parse_qs(app.query())["d_head"] == ["3"]
     assert (
@@ -232,7 +255,7 @@ def test_a_model_that_goes_while_it_is_shown_leaves_a_note(open_app, finished, p
     app.test.run()
     assert not app.test.exception
     assert "`run:pronoun~seed=0`" in app.said()
-    assert parse_qs(app.query())["model"] == ["pronoun"]
+    assert parse_qs(app.query())["model"] == [DEFAULT]
 
 
 def test_a_downloaded_file_is_the_same_model_when_it_is_loaded(finished):

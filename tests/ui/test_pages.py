@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import attention_core as ac
+from attention_core.cards import DEFAULT
 from tests.running import TIRED, WIDE
+from ui.addresses import MAX_ADDRESS, STEPS
 from ui.pictures import table
-from ui.selection import MAX_ADDRESS, STEPS
 from ui.translations import LANGUAGES, language_of, words
 
 PAGES = ("explore", "steps")
@@ -225,3 +226,14 @@ def test_explore_frame_stays_within_its_budget_at_the_longest_text(open_app):
 )
 def test_the_language_follows_the_browser(locale, lang):
     assert language_of(locale) == lang
+
+
+def test_the_first_model_knows_the_sentence_that_everybody_knows(open_app) -> None:
+    for text, wanted, other in ((TIRED, "animal", "street"), (WIDE, "street", "animal")):
+        app = open_app(model=None, text=text)
+        assert f"model={DEFAULT}" in app.query()
+        header, arrays = app.frame("explore")
+        words = [token["shown"] for token in header["tokens"]]
+        row = arrays["weights"][words.index("it")]
+        assert row[words.index(wanted)] >= 0.70
+        assert row[words.index(other)] <= 0.15

@@ -242,8 +242,9 @@ def _not_to_claim(figures: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]
                 f"the answer is {'no' if says_no else 'yes'}.",
                 "That this pattern arises from any training: the second question, the hidden characters and the "
                 "penalty were chosen so that it can.",
-                "That one layer can never tell what stands side by side: with more heads or an MLP it gets far (see "
+                "That one layer can never tell what stands side by side: with more heads and an MLP it gets far (see "
                 "the variants).",
+                "That sharing a matrix always hurts, or never does: compare the variants.",
                 "That large models do the same, in the same place or in the same way.",
                 f"That its weights are those of another model: here [CLS] gives {', '.join(scene)}.",
             ],
@@ -252,7 +253,8 @@ def _not_to_claim(figures: Mapping[str, Any]) -> dict[str, dict[str, list[str]]]
                 f"不能说注意力就是答案的解释：在“{TRAP}”里，[CLS] 也看这几个字（{'、'.join(trap)}），"
                 f"回答是“{'不是' if says_no else '是'}”。",
                 "不能说随便怎样训练都会出现这种图样：中间问题、遮字和惩罚项都是为了让它能够出现而选的。",
-                "不能说一层绝对判断不了“相邻”：多几个头或加上 MLP，一层也能做到不少（见各个变体）。",
+                "不能说一层绝对判断不了“相邻”：多几个头再加上 MLP，一层也能做得很好（见各个变体）。",
+                "不能说共用矩阵总有害处，或总没有害处：请比较各个变体。",
                 "不能说大模型也在同样的位置、以同样的方式做这件事。",
                 f"不能说它的权重就是别的模型里的数：这里 [CLS] 的注意力权重是 {'、'.join(scene)}。",
             ],

@@ -53,11 +53,13 @@ def variants(options: Options) -> tuple[Variant, ...]:
             {
                 "en": (
                     "With one layer, “it” asks without knowing the adjective: its attention is divided between the two "
-                    "nouns in the same way, whether the animal is tired or the street wide."
+                    "nouns in the same way, whether the animal is tired or the street wide. Some answers flip all the "
+                    "same, because the adjective's own value can vote for a noun."
                 ),
                 "zh": (
                     "只有一层时，it 提问的那一刻还不知道形容词是什么：无论 tired 还是 wide，"
-                    "它分给两个名词的注意力之比都一样。"
+                    "它分给两个名词的注意力之比都一样。有些答案仍会随形容词改变，"
+                    "因为形容词的值向量可以直接为某个名词“投票”。"
                 ),
             },
             is_shipped=False,
@@ -68,10 +70,14 @@ def variants(options: Options) -> tuple[Variant, ...]:
             {"en": "vectors dealt out by chance", "zh": "打乱词向量"},
             {
                 "en": (
-                    "Every word gets another word's vector, by chance. The taught words can still be learned; but a "
-                    "new noun's vector then says nothing about what kind of thing it is."
+                    "Every word gets another word's vector, by chance, so that being near means nothing any more. Of a "
+                    "new noun nothing can be known then, and even with the taught ones the model does worse: what it "
+                    "learns of one says nothing about the next."
                 ),
-                "zh": "每个词随机换用别的词的向量。教过的词照样学得会；但没教过的名词，其向量不再透露它是哪一类事物。",
+                "zh": (
+                    "每个词随机换用别的词的向量，向量相近便不再有任何意义。没教过的名词于是无从判断；"
+                    "就连教过的名词也学得更差，因为在一个词上学到的东西帮不了另一个词。"
+                ),
             },
             is_shipped=False,
         ),
@@ -82,12 +88,12 @@ def _introduction() -> dict[str, Text]:
     return {
         "summary": {
             "en": (
-                "A small transformer on given word vectors. It has learned which noun an adjective can be said of, and "
-                f"tries that with any noun of its {len(VOCABULARY):,} words: a broken robot, a narrow tunnel."
+                "A small transformer on given word vectors. It has learned which sorts of nouns an adjective can be "
+                f"said of, and tries that with any noun of its {len(VOCABULARY):,} words, taught or not."
             ),
             "zh": (
-                "一个建立在现成词向量上的小型 Transformer。它学会了判断形容词说的是哪个名词，词表里的 "
-                f"{len(VOCABULARY):,} 个词都可以拿来试：坏了（broken）的是 robot，太窄（narrow）的是 tunnel。"
+                "一个建立在现成词向量上的小型 Transformer。它学会了判断形容词能用来说哪类名词，"
+                f"词表共 {len(VOCABULARY):,} 个词，其中的名词无论教过与否，都可以拿来试。"
             ),
         },
         "source": {

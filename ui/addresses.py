@@ -1,0 +1,155 @@
+"""Addresses: the state of a session as a query string, and the state that a query string describes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import attention_core as ac
+from attention_core.cards import DEFAULT
+from ui import examples, learned, lessons, models
+from ui.translations import LANGUAGES
+
+LOOKS = ("asks", "answers")
+STEPS = ("project", "score", "softmax", "sum")
+MAX_CHARACTERS = 100_000  # Far beyond what a model takes: its own limit answers first, with the text kept.
+MAX_ADDRESS = 8_000  # Servers and proxies refuse longer ones.
+
+UNSET = -1  # No token was named: the one that the model's card names is chosen.
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Everything that a link reproduces.
+
+    Attributes:
+        lang, model, text: language, model name, sentence.
+        second: the sentence to compare with; is_compared: whether it is shown.
+        layer, head: numbers from 0.
+        token: the position that asks (or, looking the other way, is looked at); None when none is locked.
+        key: the position of the chosen answer; None means the strongest.
+        look: "asks" (who does it look at) or "answers" (who looks at it).
+        step: where the walk stands; is_projected: sizes for a projector.
+    """
+
+    lang: str
+    model: str
+    text: str
+    second: str
+    is_compared: bool
+    layer: int
+    head: int
+    token: int | None
+    key: int | None
+    look: str
+    step: str
+    is_projected: bool
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something in the address that could not be used: which field, what it said."""
+
+    field: str
+    value: str
+
+
+def read_address(query: Mapping[str, str], language: str) -> tuple[dict[str, Any], tuple[Note, ...]]:
+    """The state that an address describes, and what in it could not be used."""
+    found: list[Note] = []
+
+    def read(name: str, default: Any, convert: Callable[[str], Any]) -> Any:
+        if name not in query:
+            return default
+        try:
+            return convert(query[name])
+        except (ValueError, KeyError, ac.UnknownModel):
+            refuse(name, query[name])
+            return default
+
+    def refuse(name: str, value: str) -> None:
+        found.append(Note(name, value))
+
+    model = read("model", DEFAULT, models.known)
+    card = models.card(model)
+    layer, head = card.reading_head or (0, 0)
+    text = query.get("text", examples.first(examples.family_of(card)).text)[:MAX_CHARACTERS]
+    flip = examples.flip_of(text)
+    fields = {
+        "lang": read("lang", language, _one_of(LANGUAGES)),
+        "model": model,
+        "text": text,
+        "second": query.get("second", text if flip is None else flip.text)[:MAX_CHARACTERS],
+        "is_compared": read("compare", "0", _one_of(("0", "1"))) == "1",
+        "layer": read("layer", layer, _below(card.n_layers)),
+        "head": read("head", head, _below(card.n_heads)),
+        "token": read("token", UNSET, _position),
+        "key": read("key", None, _position),
+        "look": read("look", LOOKS[0], _one_of(LOOKS)),
+        "step": read("step", STEPS[0], _one_of(STEPS)),
+        "is_projected": read("projector", "0", _one_of(("0", "1"))) == "1",
+    }
+    taught = lessons.read(query, refuse)
+    if any(note.field == "model" for note in found) and query["model"].startswith(learned.PREFIX):
+        taught |= lesson_behind(query["model"])
+    return fields | taught, tuple(found)
+
+
+def lesson_behind(name: str) -> dict[str, Any]:
+    """What to train to have the model of that name again; nothing where the name says nothing."""
+    try:
+        return lessons.fields_of(learned.spec_of(name))
+    except ValueError:
+        return {}
+
+
+def address(selection: Selection) -> str:
+    """The query string that reproduces `selection`, defaults included; without the texts where it would be too long."""
+    fields = {
+        "lang": selection.lang,
+        "model": selection.model,
+        "layer": selection.layer,
+        "head": selection.head,
+        **({} if selection.token == UNSET else {"token": "none" if selection.token is None else selection.token}),
+        **({} if selection.key is None else {"key": selection.key}),
+        "look": selection.look,
+        "step": selection.step,
+        **({"projector": 1} if selection.is_projected else {}),
+    }
+    texts = {"text": selection.text, **({"compare": 1, "second": selection.second} if selection.is_compared else {})}
+    whole = urlencode({**texts, **fields}, errors="replace")
+    return whole if len(whole) <= MAX_ADDRESS else urlencode(fields)
+
+
+def lesson_address(selection: Selection, lesson: lessons.Lesson) -> tuple[str, bool]:
+    """The query string that reproduces the Learn page, and whether all of it: too long, it lacks own sentences."""
+    projector = {"projector": 1} if selection.is_projected else {}
+    fields = {"lang": selection.lang, **lessons.address(lesson), **projector}
+    whole = urlencode(fields, errors="replace")
+    is_whole = len(whole) <= MAX_ADDRESS
+    return whole if is_whole else urlencode({**fields, "own": ""}), is_whole
+
+
+def _one_of(options: Any) -> Callable[[str], str]:
+    def convert(value: str) -> str:
+        if value not in options:
+            raise ValueError(value)
+        return value
+
+    return convert
+
+
+def _below(limit: int) -> Callable[[str], int]:
+    def convert(value: str) -> int:
+        number = int(value)
+        if not 0 <= number < limit:
+            raise ValueError(value)
+        return number
+
+    return convert
+
+
+def _position(value: str) -> int | None:
+    return None if value == "none" else _below(MAX_CHARACTERS)(value)
