@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from attention_core.cards import DEFAULT
 from tests.browser import reading
 from tests.running import TIRED, WIDE, wait_drawn
 from ui.translations import words
@@ -101,7 +102,7 @@ def test_a_bad_address_is_answered_with_notes_and_a_picture(visit, path):
     said = " ".join(notes.all_inner_texts())
     for named in ("layer 99", "model nope", "word x", "step up"):
         assert named in said
-    found = reading.wait_address(page, layer=1, model="pronoun", token=7, step="project")
+    found = reading.wait_address(page, layer=1, model=DEFAULT, token=7, step="project")
     assert found["text"] == TIRED
 
 
