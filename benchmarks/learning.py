@@ -65,16 +65,17 @@ def pressed(session: Session, wait: float) -> tuple[float, int]:
     start = time.perf_counter()
     session.trigger("learn", "train", True)
     run = unpack(session.components["learn"][1])[0]["runs"][0]["id"]
-    first, farthest = 0, 0
-    while True:
-        header, _ = unpack(fetch(f"{session.address}/films/{run}?from={first}"))
-        farthest = max(farthest, 0 if header["place"] is None else header["place"] + 1)
+    first, place, farthest, seen, is_going = 0, "", 0, None, True
+    while is_going:  # Also after the pattern: a reader watches to the end, and keeps the worker that long.
+        header, _ = unpack(fetch(f"{session.address}/films/{run}?from={first}&place={place}"))
+        is_going = header["state"] in ("queued", "running")
+        place = "" if header["place"] is None else header["place"]
+        farthest = max(farthest, 0 if place == "" else place + 1)
         first += len(header["frames"])
-        if any(frame["pattern"] > REACHED for frame in header["frames"]):
-            return time.perf_counter() - start, farthest
-        if header["state"] not in ("queued", "running"):
-            # This seed ends without the pattern; its reader has seen the whole film.
-            return time.perf_counter() - start, farthest
+        if seen is None and any(frame["pattern"] > REACHED for frame in header["frames"]):
+            seen = time.perf_counter() - start
+    # A seed that ends without the pattern counts as its whole film.
+    return time.perf_counter() - start if seen is None else seen, farthest
 
 
 def clicking(address: str) -> float:

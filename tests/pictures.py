@@ -25,7 +25,7 @@ TEXTS = {  # What other models than the default are shown with.
 README = {
     "explore": ("explore", {"text": TIRED, "lang": "en"}, "light"),
     "explore-zh-dark": ("explore", {"text": WIDE, "lang": "zh"}, "dark"),
-    "steps": ("steps", {"text": TIRED, "lang": "en", "step": "score"}, "light"),
+    "steps": ("steps", {"text": TIRED, "model": "pronoun", "lang": "en", "step": "score"}, "light"),
     "compare": ("explore", {"text": TIRED, "second": WIDE, "compare": 1, "lang": "en"}, "light"),
     "learn": ("learn", {"task": "pronoun", "seed": 0, "lang": "en"}, "light"),
 }
@@ -53,7 +53,7 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
     pages = [("explore", "explore", {}), ("compare", "explore", {"compare": 1})]
     pages += [(f"steps-{step}", "steps", {"step": step}) for step in ("project", "score", "softmax", "sum")]
     pages += [(f"explore-{model}", "explore", {"model": model, "text": text}) for model, text in TEXTS.items()]
-    pages += [("learn", "learn", {}), ("learn-versus", "learn", {"task": "dish", "versus": "one-layer"})]
+    pages += [("learn", "learn", {}), ("learn-versus", "learn", {"task": "dish", "versus": "one_layer"})]
     for (name, page, fields), theme, lang, width in product(pages, ("light", "dark"), ("en", "zh"), WIDTHS):
         path = folder / f"{name}-{lang}-{theme}-{width}.png"
         shoot(browser, address, page, {"text": TIRED, "lang": lang, **fields}, theme, width, path, whole=True)

@@ -1,7 +1,8 @@
-"""The films of the trainings, frame by frame, for the Learn picture: GET /films/{name}?from=K.
+"""The films of the trainings, frame by frame, for the Learn picture: GET /films/{name}?from=K&place=P.
 
 An answer holds the frames from number K on, or says after a short while that there are none yet: so a browser asks
 again at once, without a timer (they sleep in tabs that nobody sees), and its open question is the sign that it watches.
+Whoever waits in the queue says which place it knows (P), and is answered when that changes.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from ui.pictures.learn import matrix_names
 from ui.training import ACTIVE, Glimpse
 
 HELD = 0.5  # Seconds that a question stays open when there is nothing new.
+HELD_IN_QUEUE = 3.0  # The same for a run that waits: a class that waits must not keep the cores from those that train.
 PACE = 0.2  # Seconds from one answer to the next while a training runs.
-LOOK = 0.05  # Seconds between looks at the pool.
+LOOK, LOOK_IN_QUEUE = 0.05, 0.2  # Seconds between looks at the pool.
 MOST = 40  # Frames in one answer.
 GONE = Glimpse("gone")
 
@@ -34,7 +36,7 @@ GONE = Glimpse("gone")
 async def film(request: Request) -> Response:
     """One answer: the state of a run and the frames that are new to the one who asks."""
     since = _whole(request.query_params.get("from", ""))
-    glimpse = await _news(request, request.path_params["name"], since)
+    glimpse = await _news(request, request.path_params["name"], since, request.query_params.get("place", ""))
     # Weights hardly compress: no time is spent on trying.
     headers = {"Cache-Control": "no-store", "Content-Encoding": "identity"}
     return Response(answer(glimpse, since), media_type="application/octet-stream", headers=headers)
@@ -64,15 +66,18 @@ def decoded(data: bytes) -> Frame:
     return from_bytes(data)
 
 
-async def _news(request: Request, name: str, since: int) -> Glimpse:
+async def _news(request: Request, name: str, since: int, place: str) -> Glimpse:
     asked = time.monotonic()
     while True:
         glimpse = training.POOL.watch(name, since) or GONE
         waited = time.monotonic() - asked
+        is_waiting = glimpse.state == "queued" and place == str(glimpse.place)
         is_new = (bool(glimpse.frames) and (waited >= PACE or since == 0)) or glimpse.n_frames < since
-        if glimpse.state not in ACTIVE or is_new or waited >= HELD or await request.is_disconnected():
+        is_new |= glimpse.state == "queued" and not is_waiting
+        held = HELD_IN_QUEUE if is_waiting else HELD
+        if glimpse.state not in ACTIVE or is_new or waited >= held or await request.is_disconnected():
             return glimpse
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(LOOK_IN_QUEUE if is_waiting else LOOK)
 
 
 def _facts(frame: Frame) -> Mapping[str, Any]:

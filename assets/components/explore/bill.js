@@ -6,7 +6,7 @@ import { exact, fixed, percent, scientific } from "../shared/numbers.js";
 import { named } from "../shared/words.js";
 
 const MOST_TERMS = 16;
-const LISTED_TERMS = 10;
+const LISTED_TERMS = 8; // One row of cells.
 
 const figure = (value, digits, attributes = {}) => el("b", { class: "figure", text: fixed(value, digits), title: exact(value), ...attributes });
 /** A positive number that is never written as zero. */
@@ -88,7 +88,8 @@ function flow(bill, strings) {
 
 function vector(values, theme, strings) {
   const digits = digitsFor(values);
-  const cells = values.slice(0, MOST_TERMS).map((value) => ({ value, text: fixed(value, digits), title: exact(value) }));
+  const shown = values.length <= MOST_TERMS ? values.length : LISTED_TERMS;
+  const cells = values.slice(0, shown).map((value) => ({ value, text: fixed(value, digits), title: exact(value) }));
   const left = values.length - cells.length;
   return strip(cells, theme, left > 0 ? phrase(strings.vector_rest, { count: left }) : null);
 }

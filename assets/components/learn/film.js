@@ -58,7 +58,7 @@ export class Film {
       this.stoppedByOther = !this.stopAsked && now - this.seenRunning < WATCHED;
     }
     if (alive) this.seenRunning = now;
-    Object.assign(this, { state: answer.state, ahead: answer.ahead ?? answer.place ?? 0, reason: answer.reason ?? "" });
+    Object.assign(this, { state: answer.state, place: answer.place, ahead: answer.ahead ?? answer.place ?? 0, reason: answer.reason ?? "" });
     this.complete = this.frames.length >= answer.n_frames;
   }
 

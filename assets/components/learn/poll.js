@@ -58,7 +58,9 @@ export class Poll {
     const timer = setTimeout(give, PATIENCE);
     signal.addEventListener("abort", give);
     try {
-      const address = new URL(`${this.address}/${encodeURIComponent(this.film.id)}?from=${this.film.frames.length}`, document.baseURI);
+      const { id, frames, place } = this.film;
+      const question = `${this.address}/${encodeURIComponent(id)}?from=${frames.length}&place=${place ?? ""}`;
+      const address = new URL(question, document.baseURI);
       const response = await fetch(address, { signal: one.signal, cache: "no-store" });
       if (!response.ok) return false;
       const answer = unpack(new Uint8Array(await response.arrayBuffer()));
