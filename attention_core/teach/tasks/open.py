@@ -10,8 +10,7 @@ from attention_core.teach.runs import Options, Readout, Training
 from attention_core.teach.tasks import open_card, open_measures, pronoun_measures
 from attention_core.teach.tasks.open_data import RECIPE, batches, own_sentence
 from attention_core.teach.tasks.open_words import PRONOUN, VOCABULARY
-from attention_core.teach.tasks.pronoun_measures import HEADLINE, IT, WANTED
-from attention_core.teach.tasks.task import Scene, Task
+from attention_core.teach.tasks.task import Task
 from attention_core.teach.word_table import D_MODEL, UNKNOWN, load
 
 OPTIONS = Options(n_layers=2, d_model=D_MODEL, d_head=32, writes_beside=True, key_reads="word", score_std=0.035)
@@ -33,19 +32,13 @@ TASK = Task(
     pronouns=(PRONOUN,),
     options=OPTIONS,
     training=TRAINING,
-    scenes=tuple(
-        Scene(HEADLINE.format(adjective), IT, (wanted,))
-        for adjective, wanted in zip(("tired", "wide"), WANTED, strict=True)
-    ),
+    scenes=pronoun_measures.SCENES,
     reading_head=(1, 0),
     ask=PRONOUN,
     readouts=readouts,
     batches=batches,
     pattern=pronoun_measures.pattern,
-    pattern_label={
-        "en": "it → animal if tired, it → street if wide (the smaller of the two)",
-        "zh": "it → animal（tired）与 it → street（wide）中较小的注意力权重",
-    },
+    pattern_label=pronoun_measures.PATTERN_LABEL,
     held_out=open_measures.held_out,
     held_out_label={
         "en": "right between the two nouns, neither of them taught",

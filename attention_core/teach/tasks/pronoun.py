@@ -7,9 +7,8 @@ from functools import partial
 from attention_core.teach.runs import Options, Readout, Training
 from attention_core.teach.tasks import pronoun_card, pronoun_measures, pronoun_variants
 from attention_core.teach.tasks.pronoun_data import RECIPE, batches, own_sentence
-from attention_core.teach.tasks.pronoun_measures import HEADLINE, IT, WANTED
 from attention_core.teach.tasks.pronoun_words import PRONOUN, UNKNOWN, VOCABULARY
-from attention_core.teach.tasks.task import Scene, Task
+from attention_core.teach.tasks.task import Task
 
 OPTIONS = Options(n_layers=2, d_model=16, d_head=8, writes_beside=True, key_reads="word")
 
@@ -32,19 +31,13 @@ TASK = Task(
     pronouns=(PRONOUN,),
     options=OPTIONS,
     training=TRAINING,
-    scenes=tuple(
-        Scene(HEADLINE.format(adjective), IT, (wanted,))
-        for adjective, wanted in zip(("tired", "wide"), WANTED, strict=True)
-    ),
+    scenes=pronoun_measures.SCENES,
     reading_head=(1, 0),
     ask=PRONOUN,
     readouts=readouts,
     batches=batches,
     pattern=pronoun_measures.pattern,
-    pattern_label={
-        "en": "it → animal if tired, it → street if wide (the smaller of the two)",
-        "zh": "it → animal（tired）与 it → street（wide）中较小的注意力权重",
-    },
+    pattern_label=pronoun_measures.PATTERN_LABEL,
     held_out=pronoun_measures.held_out,
     held_out_label={
         "en": "right between the two nouns, in word combinations never seen",

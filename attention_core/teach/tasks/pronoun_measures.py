@@ -22,10 +22,19 @@ from attention_core.teach.tasks.pronoun_words import (
     UNKNOWN,
     VOCABULARY,
 )
+from attention_core.teach.tasks.task import Scene
 
 IT = 7  # The place of "it" in the headline, and of the noun that is meant: "animal" if tired, "street" if wide.
 WANTED = (1, 5)
 HEADLINE = "The animal didn't cross the street because it was too {}."
+SCENES = tuple(
+    Scene(HEADLINE.format(adjective), IT, (wanted,))
+    for adjective, wanted in zip(("tired", "wide"), WANTED, strict=True)
+)
+PATTERN_LABEL = {
+    "en": "it → animal if tired, it → street if wide (the smaller of the two)",
+    "zh": "it → animal（tired）与 it → street（wide）中较小的注意力权重",
+}
 N_HELD_OUT = 2000
 N_FLIPS = 40
 N_FILM = 200  # Sentences that the film's curve is measured on, again and again.
