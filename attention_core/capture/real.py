@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
-from attention_core.capture import watching
+from attention_core.capture import watching, weights_only
 from attention_core.capture.engine import Engine, Pass, prepare
 from attention_core.capture.layers import Kept
 from attention_core.capture.reading import Reader
@@ -23,6 +23,7 @@ from attention_core.cards import ModelCard
 from attention_core.errors import TextTooLong, TraceMismatch, UnsupportedModel
 from attention_core.trace import Answer, LayerTrace, Token, Trace, Verification
 
+LIMITS = {"watched": watching.LIMIT, "eager": weights_only.LIMIT}
 ORDER = ("self", "encoder", "decoder", "cross")
 N_ANSWERS = 5
 N_WRITTEN = 32  # Tokens that an encoder–decoder writes by itself where no target is given.
@@ -217,7 +218,7 @@ def _card(engine: Engine, reader: Reader, stack: tuple[LayerTrace, ...], name: s
         d_head=layer.q.shape[2],
         n_parameters=sum(p.numel() for p in engine.net.parameters()),
         causal=not np.triu(stack[0].allowed, 1).any(),
-        max_tokens=limit if engine.method == "interface" else min(limit, watching.LIMIT),
+        max_tokens=min(limit, LIMITS.get(engine.method, limit)),
         reading_head=None,
         licence="",
         is_available=True,

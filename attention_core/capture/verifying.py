@@ -65,7 +65,7 @@ def _projected(layer: LayerTrace, own: Kept) -> Iterator[float]:
 
 
 def _made(x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None) -> np.ndarray:
-    made: np.ndarray = np.einsum("nd,hde->nhe", x, w, optimize=True)
+    made: np.ndarray = np.einsum("nd,hde->nhe", x, np.asarray(w), optimize=True)
     return made if b is None else made + b
 
 

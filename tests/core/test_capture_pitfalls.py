@@ -76,7 +76,8 @@ def test_5_the_implementation_is_set_once_and_stays(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(engine.net, "set_attn_implementation", refuse)
     assert engine.net.config._attn_implementation == interface.NAME
-    engine.run(THROUGH_INTERFACE["llama"].inputs(), full=True)
+    recorder, _ = engine._recorded(THROUGH_INTERFACE["llama"].inputs(), full=True)
+    assert recorder.latest == {}  # What the projections gave is not held until the end.
     assert engine.net.config._attn_implementation == interface.NAME
     assert current() is None
 
@@ -165,9 +166,17 @@ def test_11_every_key_is_there_however_short_the_window() -> None:
     assert seen.output.past_key_values is None
 
 
-def test_12_what_the_model_writes_is_read_in_one_pass_afterwards() -> None:
+def test_12_what_the_model_writes_is_read_in_one_pass_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
     net = _writer()
+    write, seen = net.generate, []
+
+    def spy(*args: object, **kwargs: object) -> object:
+        seen.append(current())
+        return write(*args, **kwargs)
+
+    monkeypatch.setattr(net, "generate", spy)
     trace = real.make(net, real.Reader(tokenizer()), "writer", "").trace("the cat sat")
+    assert seen == [None]  # Nothing is kept of the steps of writing.
     assert {kind: len(layers) for kind, layers in trace.stacks.items()} == {"encoder": 2, "decoder": 2, "cross": 2}
     n = len(trace.target_tokens)
     assert n > 3

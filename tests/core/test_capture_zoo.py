@@ -19,10 +19,22 @@ TEXTS = [name for name, kind in SHOWN.items() if "text" in kind.reads and "sound
 N_PADDED = 4
 
 
+class Engines(dict[str, Engine]):
+    """Each network, made ready when it is first asked for."""
+
+    def __missing__(self, name: str) -> Engine:
+        self[name] = prepare(SHOWN[name].make(), SHOWN[name].inputs())
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def engines() -> dict[str, Engine]:
-    """Each network made ready once."""
-    return {name: prepare(kind.make(), kind.inputs()) for name, kind in SHOWN.items()}
+def engines() -> Engines:
+    return Engines()
+
+
+@pytest.fixture
+def all_engines(engines: Engines) -> dict[str, Engine]:
+    return {name: engines[name] for name in SHOWN}
 
 
 def eager(net: nn.Module, inputs: Mapping[str, torch.Tensor]) -> dict[str, list[np.ndarray]]:
@@ -85,38 +97,38 @@ def test_padding_is_never_looked_at(name: str, side: str, engines: dict[str, Eng
         assert not layer.allowed[asking][:, ~is_real].any()
 
 
-def test_heads_of_the_zoo_choose(engines: dict[str, Engine]) -> None:
+def test_heads_of_the_zoo_choose(all_engines: dict[str, Engine]) -> None:
     """With nearly equal weights, a wrong mask or scale would pass for a right one."""
     sharpest = {
         name: max(layer.weights(h).max() for layer in engine.run(SHOWN[name].inputs()).layers for h in range(2))
-        for name, engine in engines.items()
+        for name, engine in all_engines.items()
     }
     assert min(sharpest.values()) > 0.3, sharpest
 
 
 @pytest.fixture
-def no_output_attentions(engines: dict[str, Engine]) -> Iterator[None]:
+def no_output_attentions(all_engines: dict[str, Engine]) -> Iterator[None]:
     def refuse(_: nn.Module, __: object, kwargs: Mapping[str, Any]) -> None:
         assert not kwargs.get("output_attentions"), "the model was asked for its own weights"
 
-    hooks = [engine.net.register_forward_pre_hook(refuse, with_kwargs=True) for engine in engines.values()]
-    configs = [engine.net.config for engine in engines.values()]
+    hooks = [engine.net.register_forward_pre_hook(refuse, with_kwargs=True) for engine in all_engines.values()]
+    configs = [engine.net.config for engine in all_engines.values()]
     assert not any(config.output_attentions for config in configs)
     yield
     for hook in hooks:
         hook.remove()
 
 
-def test_at_least_45_need_no_weights_from_the_model(engines: dict[str, Engine], no_output_attentions: None) -> None:
+def test_at_least_45_need_no_weights_from_the_model(all_engines: dict[str, Engine], no_output_attentions: None) -> None:
     passed = []
-    for name, engine in engines.items():
+    for name, engine in all_engines.items():
         seen = engine.run(SHOWN[name].inputs(seed=7))
         assert seen.check(engine.tolerance).passed
         passed += [name] * (engine.method == "interface")
     assert passed == list(THROUGH_INTERFACE)
     assert len(passed) >= 45
     with pytest.raises(AssertionError, match="asked for its own weights"):
-        engines["bert"].plain(SHOWN["bert"].inputs(), output_attentions=True)
+        all_engines["bert"].plain(SHOWN["bert"].inputs(), output_attentions=True)
 
 
 @pytest.mark.parametrize("name", BYPASSING)
