@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Num
@@ -77,8 +78,7 @@ class HeadSteps:
         x, x_key: (query, d_in), (key, d_key_in) what the projections read, or None; d_in is d_model unless several
             parts of the stream are read side by side.
         w_q, w_k, w_v: (d_in, d_head) or None; b_q, b_k, b_v: (d_head,) or None.
-        q_projected, k_projected: x w_q + b_q and x_key w_k + b_k where the model changes them before it multiplies
-            (rotation, q/k norm, a factor); None where they are q and k themselves, or are not known.
+        is_turned: q and k are not x w + b: the model rotates, norms or scales them before it multiplies.
         w_o: (d_v, d_model) this head's part of the output projection, or None.
     """
 
@@ -106,8 +106,17 @@ class HeadSteps:
     b_k: Float[np.ndarray, " d_head"] | None = None
     b_v: Float[np.ndarray, " d_v"] | None = None
     w_o: Float[np.ndarray, "d_v d_model"] | None = None
-    q_projected: Float[np.ndarray, "query d_head"] | None = None
-    k_projected: Float[np.ndarray, "key d_head"] | None = None
+    is_turned: bool = False
+
+    @cached_property
+    def q_projected(self) -> Float[np.ndarray, "query d_head"] | None:
+        """x w_q + b_q, where the model turns it into q afterwards and where x is known."""
+        return _known(self.x, self.w_q, self.b_q) if self.is_turned else None
+
+    @cached_property
+    def k_projected(self) -> Float[np.ndarray, "key d_head"] | None:
+        """x_key w_k + b_k, where the model turns it into k afterwards and where x_key is known."""
+        return _known(self.x_key, self.w_k, self.b_k) if self.is_turned else None
 
     def explain(self, i: int, j: int) -> Bill:
         """The bill of the cell in which query `i` asks key `j`.
@@ -224,6 +233,10 @@ def project(
         raise ShapeMismatch(axis="d_head", expected=w.shape[1], actual=b.shape)
     x, w = _same_precision(x, w)
     return read_only(x @ w if b is None else x @ w + b.astype(x.dtype))
+
+
+def _known(x: np.ndarray | None, w: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
+    return None if x is None or w is None else project(x, w, b)
 
 
 def causal(n: int) -> Bool[np.ndarray, "query key"]:

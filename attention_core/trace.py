@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from attention_core.cards import ModelCard
 from attention_core.errors import UnsupportedModel
 from attention_core.given import only_weights
-from attention_core.steps import HeadSteps, attention, project
+from attention_core.steps import HeadSteps, attention
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,7 @@ class LayerTrace:
             b_q=_part(self.b_q, h),
             b_k=_part(self.b_k, shared),
             b_v=_part(self.b_v, shared),
-            q_projected=self._before(self.x, self.w_q, self.b_q, h),
-            k_projected=self._before(self.x_key, self.w_k, self.b_k, shared),
+            is_turned=self.is_turned,
         )
 
     def at_rows(self, rows: Int[np.ndarray, " row"]) -> LayerTrace:
@@ -144,11 +143,6 @@ class LayerTrace:
             written=None if self.written is None else self.written[rows],
             given=None if self.given is None else self.given[:, rows],
         )
-
-    def _before(self, x: np.ndarray | None, w: np.ndarray | None, b: np.ndarray | None, h: int) -> np.ndarray | None:
-        if not self.is_turned or x is None or w is None:
-            return None
-        return project(x, w[h], _part(b, h))
 
     def weights(self, head: int) -> Float[np.ndarray, "query key"]:
         """The attention weights of one head: rows ask, columns answer."""

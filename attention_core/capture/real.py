@@ -27,7 +27,7 @@ LIMITS = {"watched": watching.LIMIT, "eager": weights_only.LIMIT}
 ORDER = ("self", "encoder", "decoder", "cross")
 N_ANSWERS = 5
 N_WRITTEN = 32  # Tokens that an encoder–decoder writes by itself where no target is given.
-PROBED = 256  # Tokens of the longest probe; a window wider than that is not reached by it, and the card says so.
+PROBED = 256  # Tokens of the longest probe, whatever the window; the card says how many there were.
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,7 @@ class RealModel:
             TraceMismatch: what would be shown is not what the model computed.
         """
         tokens, read = self.reader.read(text, pair)
+        self._knows(tokens)
         inputs = {name: numbers for name, numbers in read.items() if name in self.fed}
         self._fits(len(tokens))
         written, target_tokens = "", tuple[Token, ...]()
@@ -85,6 +86,16 @@ class RealModel:
     @property
     def _decodes(self) -> bool:
         return bool(getattr(self.engine.net.config, "is_encoder_decoder", False))
+
+    def _knows(self, tokens: tuple[Token, ...]) -> None:
+        table = self.engine.net.get_input_embeddings()
+        size = int(getattr(table, "num_embeddings", 0))
+        strange = next((token for token in tokens if token.id >= size > 0), None)
+        if strange is not None:
+            raise UnsupportedModel(
+                f"the tokenizer is not this model's: it gives {strange.text!r} the number {strange.id}, and the model "
+                f"knows {size} numbers"
+            )
 
     def _fits(self, n: int) -> None:
         if n > self.card.max_tokens:
@@ -206,6 +217,7 @@ def _card(engine: Engine, reader: Reader, stack: tuple[LayerTrace, ...], name: s
         "dtype": str(engine.net.dtype).removeprefix("torch."),
         "tolerance": engine.tolerance,
         "largest_difference": engine.largest_difference,
+        "probed": stack[0].allowed.shape[0],
         "layers": tuple(one.index for one in stack),
     }
     return ModelCard(

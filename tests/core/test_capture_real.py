@@ -312,3 +312,23 @@ def test_a_missing_pooler_is_no_reason(tmp_path: Path) -> None:
 def test_the_package_loads_a_folder(tmp_path: Path) -> None:
     model = ac.load_folder(saved(CAUSAL, tmp_path / "again"))
     assert model.trace("the cat").card.name == "again"
+
+
+def test_a_tokenizer_of_another_model_is_found_out(tmp_path: Path) -> None:
+    folder = saved(text("LlamaConfig", **{**GROUPED, "vocab_size": 12}), tmp_path / "small")
+    model = load_folder(folder)
+    with pytest.raises(ac.UnsupportedModel, match=r"not this model's.*'dog'.*12 numbers"):
+        model.trace("the dog")
+
+
+def test_a_watched_model_takes_short_texts_only() -> None:
+    model = real.make(BYPASSING["bloom"].make(), real.Reader(tokenizer()), "bloom", "")
+    assert model.card.max_tokens == 512
+    with pytest.raises(ac.TextTooLong):
+        model.trace("cat " * 511)
+
+
+def test_the_probe_is_longer_than_the_window() -> None:
+    kind = text("MistralConfig", **GROUPED, sliding_window=30)
+    card = real.make(kind.make(), real.Reader(tokenizer()), "window", "").card
+    assert card.details["probed"] == 34
