@@ -88,8 +88,7 @@ class RealModel:
         return bool(getattr(self.engine.net.config, "is_encoder_decoder", False))
 
     def _knows(self, tokens: tuple[Token, ...]) -> None:
-        table = self.engine.net.get_input_embeddings()
-        size = int(getattr(table, "num_embeddings", 0))
+        size = _n_known(self.engine.net)
         strange = next((token for token in tokens if token.id >= size > 0), None)
         if strange is not None:
             raise UnsupportedModel(
@@ -187,6 +186,14 @@ def probe_of(net: PreTrainedModel) -> dict[str, Tensor]:
     ids = ids.apply_(lambda i: next(j % config.vocab_size for j in range(i, i + 9) if j not in special))
     more = {"decoder_input_ids": ids[:, : n - 2]} if net.config.is_encoder_decoder else {}
     return {"input_ids": ids, "attention_mask": torch.ones_like(ids), **more}
+
+
+def _n_known(net: PreTrainedModel) -> int:
+    """How many ids the network has vectors for, or 0 where it does not say."""
+    try:
+        return int(getattr(net.get_input_embeddings(), "num_embeddings", 0))
+    except NotImplementedError:
+        return 0
 
 
 def start_of(net: PreTrainedModel) -> int:
