@@ -10,6 +10,8 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attention_core.cards import ModelCard, models
 from attention_core.errors import (
@@ -34,6 +36,9 @@ from attention_core.trace import (
     Trace,
     Verification,
 )
+
+if TYPE_CHECKING:
+    from attention_core.capture.real import RealModel
 
 __version__ = "0.2.0"
 
@@ -60,6 +65,7 @@ __all__ = [
     "attention",
     "causal",
     "load",
+    "load_folder",
     "models",
     "project",
 ]
@@ -74,3 +80,15 @@ def load(name: str) -> TaughtModel:
         UnsupportedModel: its weights are missing or damaged.
     """
     return load_taught(name)
+
+
+def load_folder(path: str | Path) -> RealModel:
+    """The real transformer in a folder on this machine; torch and transformers are imported now, not before.
+
+    Raises:
+        UnsupportedModel: the folder or the model cannot be shown, with the reason.
+        TraceMismatch: what would be shown is not what the model computes.
+    """
+    from attention_core.capture import load_folder as load_real
+
+    return load_real(path)

@@ -11,10 +11,11 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from attention_core.cards import ModelCard
 from attention_core.errors import UnsupportedModel
+from attention_core.given import only_weights
 from attention_core.steps import HeadSteps, attention
 
 
@@ -28,6 +29,7 @@ class Token:
         start, end: character offsets into the text, end excluded.
         is_special: added by the model, not typed.
         is_unknown: typed, but outside the model's vocabulary.
+        segment: 0 for the text, 1 for its pair; start and end count in that one.
     """
 
     text: str
@@ -36,6 +38,7 @@ class Token:
     end: int
     is_special: bool = False
     is_unknown: bool = False
+    segment: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,16 +46,21 @@ class LayerTrace:
     """The factors of one layer's attention. All arrays are read-only.
 
     Attributes:
-        index: the layer's number, from 0.
+        index: the layer's number in the model, from 0; a hybrid model's other layers are left out, not renumbered.
         kind: the stack it belongs to: "self", "encoder", "decoder" or "cross".
         q: (head, query, d_head), k: (kv_head, key, d_head), v: (kv_head, key, d_v).
         scale: what the scores are multiplied by.
         allowed: (query, key) where a key may be seen.
         bias: (head, query, key) added after scaling, or None.
         softcap: the cap c of c·tanh(scaled/c), or None where the layer has none.
+        sinks: (head,) a logit per head that stands for no key, or None.
         x, x_key: (query, d_in), (key, d_key_in) what the projections read, or None; d_in is d_model unless a layer
             reads several parts of the stream side by side.
-        w_q, w_k, w_v: (head, d_in, d_head) or None; w_o: (head, d_v, d_model) or None.
+        w_q, w_k, w_v: (head, d_in, d_head) or None; w_o: (head, d_v, d_model) or None; b_q, b_k, b_v: (head, d_head)
+            or None; b_o: (d_model,) added once for all heads, or None.
+        is_turned: q and k are not x w + b: the model rotates, norms or scales them before it multiplies.
+        reason: why x and the matrices are None, or None where nothing is missing.
+        given: (head, query, key) the weights, where nothing else is known; q, k and v then have no columns.
         written: (query, d_model) what the layer, all heads together, adds to the stream, or None.
     """
 
@@ -65,6 +73,7 @@ class LayerTrace:
     allowed: Bool[np.ndarray, "query key"]
     bias: Float[np.ndarray, "head query key"] | None = None
     softcap: float | None = None
+    sinks: Float[np.ndarray, " head"] | None = None
     x: Float[np.ndarray, "query d_in"] | None = None
     x_key: Float[np.ndarray, "key d_key_in"] | None = None
     w_q: Float[np.ndarray, "head d_in d_head"] | None = None
@@ -72,6 +81,13 @@ class LayerTrace:
     w_v: Float[np.ndarray, "kv_head d_key_in d_v"] | None = None
     w_o: Float[np.ndarray, "head d_v d_model"] | None = None
     written: Float[np.ndarray, "query d_model"] | None = None
+    b_q: Float[np.ndarray, "head d_head"] | None = None
+    b_k: Float[np.ndarray, "kv_head d_head"] | None = None
+    b_v: Float[np.ndarray, "kv_head d_v"] | None = None
+    b_o: Float[np.ndarray, " d_model"] | None = None
+    is_turned: bool = False
+    reason: str | None = None
+    given: Float[np.ndarray, "head query key"] | None = None
 
     @property
     def n_heads(self) -> int:
@@ -89,6 +105,8 @@ class LayerTrace:
         """
         if not 0 <= h < self.n_heads:
             raise IndexError(f"head {h} is outside layer {self.index}'s heads 0–{self.n_heads - 1}")
+        if self.given is not None:
+            return only_weights(self.given[h])
         shared = h * self.n_kv_heads // self.n_heads  # Grouped heads read one key/value head together.
         steps = attention(
             self.q[h],
@@ -96,8 +114,9 @@ class LayerTrace:
             self.v[shared],
             scale=self.scale,
             allowed=self.allowed,
-            bias=None if self.bias is None else self.bias[h],
+            bias=_part(self.bias, h),
             softcap=self.softcap,
+            sink=None if self.sinks is None else float(self.sinks[h]),
         )
         return replace(
             steps,
@@ -107,6 +126,22 @@ class LayerTrace:
             w_k=_part(self.w_k, shared),
             w_v=_part(self.w_v, shared),
             w_o=_part(self.w_o, h),
+            b_q=_part(self.b_q, h),
+            b_k=_part(self.b_k, shared),
+            b_v=_part(self.b_v, shared),
+            is_turned=self.is_turned,
+        )
+
+    def at_rows(self, rows: Int[np.ndarray, " row"]) -> LayerTrace:
+        """The same layer with only these queries, all keys kept."""
+        return replace(
+            self,
+            q=self.q[:, rows],
+            allowed=self.allowed[rows],
+            bias=None if self.bias is None else self.bias[:, rows],
+            x=None if self.x is None else self.x[rows],
+            written=None if self.written is None else self.written[rows],
+            given=None if self.given is None else self.given[:, rows],
         )
 
     def weights(self, head: int) -> Float[np.ndarray, "query key"]:
@@ -173,8 +208,9 @@ class Verification:
     """A trace held against the model's own computation.
 
     Attributes:
-        reference: what the trace was compared with: "plain-forward" for a taught model.
-        largest_difference: over every compared number, absolute.
+        reference: what the trace was compared with: "plain-forward" for a taught model, "model-output" for a real one.
+        largest_difference: over every compared number, absolute; for a real model, as a share of the largest number it
+            is compared with where that is above 1.
         tolerance: the largest difference that counts as equal.
         layer: where the largest difference is; the number of layers for the read-out.
         n_rows: query rows compared per layer.
@@ -206,7 +242,8 @@ class Trace:
     Attributes:
         text: what was given; tokens: its positions in order.
         card: the model's card; method: how the factors were had ("numpy" for the taught models).
-        layers: the first stack's layers, numbered from 0; stacks: every stack by name.
+        layers: the first stack's layers; stacks: every stack by name, one unless the model is an encoder–decoder.
+        target, target_tokens: the second sequence of an encoder–decoder, "" and () elsewhere.
         predictions: per token the model's answers, likeliest first (none at a token where it answers nothing), or
             None where it has no such head.
     """
@@ -219,10 +256,13 @@ class Trace:
     predictions: tuple[tuple[Answer, ...], ...] | None
     verify: Callable[[Trace, bool], Verification] = field(repr=False)
     sum_answer: Callable[[int, str | None], AnswerSum] | None = field(default=None, repr=False)
+    others: tuple[tuple[LayerTrace, ...], ...] = field(default=(), repr=False)
+    target: str = ""
+    target_tokens: tuple[Token, ...] = ()
 
     @cached_property
     def stacks(self) -> Mapping[str, tuple[LayerTrace, ...]]:
-        return MappingProxyType({self.layers[0].kind: self.layers})
+        return MappingProxyType({layers[0].kind: layers for layers in (self.layers, *self.others)})
 
     def check(self, full: bool = False) -> Verification:
         """Hold this trace against the model's own computation: eight query rows per layer, or all of them."""

@@ -24,6 +24,8 @@ class Rule:
 
 UI = ("ui", "attention_core", "numpy", "plotly", "streamlit")
 TEACH = ("attention_core.teach",)
+# What reads real transformers, through torch and transformers; whoever wants one imports it when one is asked for.
+REAL = ("attention_core", "numpy", "jaxtyping", "safetensors.SafetensorError", "torch", "transformers")
 # What needs torch, which showing must not; the rest of `teach` says what can be trained, and showing may read it.
 TRAINS = tuple(f"attention_core.teach.{name}" for name in ("model", "trainer", "ship", "worker", "__main__"))
 TRAINING = tuple(f"{module.replace('.', '/')}.py" for module in TRAINS)
@@ -36,6 +38,7 @@ RULES = (
         ("attention_core", "numpy", "jaxtyping", "safetensors.numpy"),
         forbidden=TRAINS,
     ),
+    Rule("attention_core/capture/**", REAL, forbidden=TEACH),
     Rule(
         "attention_core/**",
         ("attention_core", "numpy", "jaxtyping", "safetensors.numpy", "safetensors.SafetensorError"),

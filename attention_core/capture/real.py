@@ -1,0 +1,252 @@
+"""Imports torch. A real model, ready to trace."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from attention_core.capture import watching, weights_only
+from attention_core.capture.engine import Engine, Pass, prepare
+from attention_core.capture.layers import Kept
+from attention_core.capture.reading import Reader
+from attention_core.capture.verifying import verify
+from attention_core.cards import ModelCard
+from attention_core.errors import TextTooLong, TraceMismatch, UnsupportedModel
+from attention_core.trace import Answer, LayerTrace, Token, Trace, Verification
+
+LIMITS = {"watched": watching.LIMIT, "eager": weights_only.LIMIT}
+ORDER = ("self", "encoder", "decoder", "cross")
+N_ANSWERS = 5
+N_WRITTEN = 32  # Tokens that an encoder–decoder writes by itself where no target is given.
+PROBED = 256  # Tokens of the longest probe, whatever the window; the card says how many there were.
+
+
+@dataclass(frozen=True, eq=False)
+class RealModel:
+    """A transformer and its tokenizer. A value: tracing changes nothing in it, and threads may trace at once.
+
+    Attributes:
+        card: what is known about it.
+        engine: the network, its attention recorded; reader: its tokenizer; fed: which of the reader's inputs it takes.
+    """
+
+    card: ModelCard
+    engine: Engine
+    reader: Reader
+    fed: frozenset[str]
+
+    def tokenize(self, text: str, pair: str | None = None) -> tuple[Token, ...]:
+        """The tokens that would be fed.
+
+        Raises:
+            EmptyText: no token; TextTooLong: more tokens than `card.max_tokens`.
+        """
+        tokens, _ = self.reader.read(text, pair)
+        self._fits(len(tokens))
+        return tokens
+
+    def trace(self, text: str, pair: str | None = None, target: str | None = None) -> Trace:
+        """Run the model on `text` and keep every factor of its attention.
+
+        Args:
+            pair: a second segment, for models that read two.
+            target: what an encoder–decoder's decoder reads; None lets the model write it, greedily.
+
+        Raises:
+            EmptyText, TextTooLong: the text does not fit.
+            UnsupportedModel: a target for a model without a decoder, or none for one that cannot write.
+            TraceMismatch: what would be shown is not what the model computed.
+        """
+        tokens, read = self.reader.read(text, pair)
+        self._knows(tokens)
+        inputs = {name: numbers for name, numbers in read.items() if name in self.fed}
+        self._fits(len(tokens))
+        written, target_tokens = "", tuple[Token, ...]()
+        if self._decodes:
+            written, target_tokens, inputs["decoder_input_ids"] = self._target(inputs, target)
+            self._fits(len(target_tokens))
+        elif target is not None:
+            raise UnsupportedModel("this model has no decoder that could read a target")
+        trace = self._trace(text, tokens, inputs)
+        trace = replace(trace, target=written, target_tokens=target_tokens)
+        verification = trace.check()
+        if not verification.passed:
+            raise TraceMismatch(verification.layer, verification.largest_difference)
+        return trace
+
+    @property
+    def _decodes(self) -> bool:
+        return bool(getattr(self.engine.net.config, "is_encoder_decoder", False))
+
+    def _knows(self, tokens: tuple[Token, ...]) -> None:
+        size = _n_known(self.engine.net)
+        strange = next((token for token in tokens if token.id >= size > 0), None)
+        if strange is not None:
+            raise UnsupportedModel(
+                f"the tokenizer is not this model's: it gives {strange.text!r} the number {strange.id}, and the model "
+                f"knows {size} numbers"
+            )
+
+    def _fits(self, n: int) -> None:
+        if n > self.card.max_tokens:
+            raise TextTooLong(n=n, limit=self.card.max_tokens)
+
+    def _target(self, inputs: Mapping[str, Tensor], target: str | None) -> tuple[str, tuple[Token, ...], Tensor]:
+        if target is not None:
+            tokens, ids = self.reader.read_target(target, start_of(self.engine.net))
+            return target, tokens, ids
+        if not hasattr(self.engine.net, "generate") or not self.engine.net.can_generate():
+            raise UnsupportedModel("this checkpoint cannot write by itself: give a target")
+        with torch.no_grad():
+            writer: Any = self.engine.net
+            ids = writer.generate(**inputs, max_new_tokens=N_WRITTEN, do_sample=False, num_beams=1, use_cache=True)
+        text, tokens = self.reader.written(ids[0].tolist())
+        return text, tokens, ids
+
+    def _trace(self, text: str, tokens: tuple[Token, ...], inputs: Mapping[str, Tensor]) -> Trace:
+        seen = self.engine.run(inputs)
+        stacks = [stack for kind in ORDER if (stack := seen.stack(kind))]
+        return Trace(
+            text=text,
+            tokens=tokens,
+            card=self.card,
+            method=self.engine.method,
+            layers=stacks[0],
+            others=tuple(stacks[1:]),
+            predictions=self._answers(seen.output),
+            verify=partial(self._verify, inputs, _own(seen), seen.ids),
+        )
+
+    def _answers(self, output: Any) -> tuple[tuple[Answer, ...], ...] | None:
+        logits = getattr(output, "logits", None)
+        if not isinstance(logits, Tensor) or logits.ndim != 3:
+            return None
+        rows = logits[0].float()
+        top, total = rows.topk(min(N_ANSWERS, rows.shape[-1])), rows.logsumexp(-1, keepdim=True)
+        found = zip(top.indices.tolist(), top.values.tolist(), (top.values - total).exp().tolist(), strict=True)
+        return tuple(
+            tuple(Answer(self._word(i), p, logit) for i, logit, p in zip(ids, logits, shares, strict=True))
+            for ids, logits, shares in found
+        )
+
+    def _word(self, identity: int) -> str:
+        return self.reader.words([identity]) or self.reader.name_of(identity)
+
+    def _verify(
+        self,
+        inputs: Mapping[str, Tensor],
+        own: Mapping[str, tuple[Kept, ...]],
+        fed: tuple[tuple[int, ...], ...],
+        trace: Trace,
+        full: bool,
+    ) -> Verification:
+        if full:
+            again = self.engine.run(inputs, full=True)
+            own, fed = _own(again), again.ids
+        layers = [layer for stack in trace.stacks.values() for layer in stack]
+        found = verify(layers, [one for kind in trace.stacks for one in own[kind]], self.engine.tolerance)
+        shown = [tuple(token.id for token in one) for one in (trace.tokens, trace.target_tokens) if one]
+        # The ids beside the picture must be those that entered the model.
+        return found if all(ids in fed for ids in shown) else replace(found, largest_difference=float("inf"))
+
+
+def make(net: PreTrainedModel, reader: Reader, name: str, source: str) -> RealModel:
+    """The model of this network and tokenizer, proven on a probe.
+
+    Raises:
+        UnsupportedModel: it reads no text, or has no attention matrices that can be shown.
+        TraceMismatch: what is recorded differs from its eager attention.
+    """
+    if "input_ids" not in net.main_input_name and not getattr(net.config, "is_encoder_decoder", False):
+        raise UnsupportedModel(f"this model does not read text: it reads {net.main_input_name}")
+    probe = probe_of(net)
+    engine = prepare(net, probe)
+    first = engine.run(probe)
+    stack = next(found for kind in ORDER if (found := first.stack(kind)))
+    fed = frozenset(inspect.signature(net.forward).parameters)
+    return RealModel(_card(engine, reader, stack, name, source), engine, reader, fed)
+
+
+def probe_of(net: PreTrainedModel) -> dict[str, Tensor]:
+    """Ids to be held against: longer than eight tokens and than any sliding window up to `PROBED`."""
+    config = net.config.get_text_config()
+    window = max((w for key in ("sliding_window", "local_attention") if (w := getattr(config, key, 0))), default=0)
+    n = min(max(12, window + 4), PROBED, _places(net))
+    ids = torch.randint(0, config.vocab_size, (1, n), generator=torch.Generator().manual_seed(0))
+    special = {getattr(config, f"{name}_token_id", None) for name in ("pad", "bos", "eos")}
+    ids = ids.apply_(lambda i: next(j % config.vocab_size for j in range(i, i + 9) if j not in special))
+    more = {"decoder_input_ids": ids[:, : n - 2]} if net.config.is_encoder_decoder else {}
+    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), **more}
+
+
+def _n_known(net: PreTrainedModel) -> int:
+    """How many ids the network has vectors for, or 0 where it does not say."""
+    try:
+        return int(getattr(net.get_input_embeddings(), "num_embeddings", 0))
+    except NotImplementedError:
+        return 0
+
+
+def start_of(net: PreTrainedModel) -> int:
+    """The id with which the decoder begins."""
+    config = net.config
+    known = (getattr(config, name, None) for name in ("decoder_start_token_id", "bos_token_id"))
+    return int(next(identity for identity in known if identity is not None))
+
+
+def _places(net: PreTrainedModel) -> int:
+    """The longest text that the network takes."""
+    config = net.config.get_text_config()
+    known = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "max_seq_len")]
+    n = min((int(one) for one in known if isinstance(one, int) and one > 0), default=1_000_000)
+    for name, table in net.named_modules():
+        # RoBERTa and its kin count places from the padding's id on.
+        if isinstance(table, nn.Embedding) and "position" in name and table.padding_idx is not None:
+            n = min(n, table.num_embeddings - table.padding_idx - 1)
+    return n
+
+
+def _card(engine: Engine, reader: Reader, stack: tuple[LayerTrace, ...], name: str, source: str) -> ModelCard:
+    layer, config = stack[0], engine.net.config.get_text_config()
+    limit = min(_places(engine.net), reader.limit())
+    details = {
+        "model_type": engine.net.config.model_type,
+        "method": engine.method,
+        "dtype": str(engine.net.dtype).removeprefix("torch."),
+        "tolerance": engine.tolerance,
+        "largest_difference": engine.largest_difference,
+        "probed": stack[0].allowed.shape[0],
+        "layers": tuple(one.index for one in stack),
+    }
+    return ModelCard(
+        name=name,
+        title=MappingProxyType({"en": name, "zh": name}),
+        source=MappingProxyType({"en": source, "zh": source}),
+        n_layers=len(stack),
+        n_heads=layer.n_heads,
+        d_model=int(getattr(config, "hidden_size", 0)),
+        d_head=layer.q.shape[2],
+        n_parameters=sum(p.numel() for p in engine.net.parameters()),
+        causal=not np.triu(stack[0].allowed, 1).any(),
+        max_tokens=min(limit, LIMITS.get(engine.method, limit)),
+        reading_head=None,
+        licence="",
+        is_available=True,
+        details=MappingProxyType(details),
+    )
+
+
+def _own(seen: Pass) -> dict[str, tuple[Kept, ...]]:
+    found: dict[str, tuple[Kept, ...]] = {}
+    for layer, own in zip(seen.layers, seen.kept, strict=True):
+        found[layer.kind] = (*found.get(layer.kind, ()), own)
+    return found
