@@ -14,28 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from attention_core.cards import ModelCard
-from attention_core.errors import UnsupportedModel
-from attention_core.steps import HeadSteps, attention
-
-
-@dataclass(frozen=True)
-class Token:
-    """One position of a text.
-
-    Attributes:
-        text: what a person reads there, `trace.text[start:end]`.
-        id: the number that the model was fed.
-        start, end: character offsets into the text, end excluded.
-        is_special: added by the model, not typed.
-        is_unknown: typed, but outside the model's vocabulary.
-    """
-
-    text: str
-    id: int
-    start: int
-    end: int
-    is_special: bool = False
-    is_unknown: bool = False
+from attention_core.errors import UnsupportedModel, WeightsOnly
+from attention_core.steps import HeadSteps, HeadWeights, attention, read_only
+from attention_core.tokens import Note, Token
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +26,8 @@ class LayerTrace:
     Attributes:
         index: the layer's number, from 0.
         kind: the stack it belongs to: "self", "encoder", "decoder" or "cross".
-        q: (head, query, d_head), k: (kv_head, key, d_head), v: (kv_head, key, d_v).
-        scale: what the scores are multiplied by.
+        q: (head, query, d_head), k: (kv_head, key, d_head), v: (kv_head, key, d_v); None where only `given` is known.
+        scale: what the scores are multiplied by, or None with them.
         allowed: (query, key) where a key may be seen.
         bias: (head, query, key) added after scaling, or None.
         softcap: the cap c of c·tanh(scaled/c), or None where the layer has none.
@@ -54,14 +35,15 @@ class LayerTrace:
             reads several parts of the stream side by side.
         w_q, w_k, w_v: (head, d_in, d_head) or None; w_o: (head, d_v, d_model) or None.
         written: (query, d_model) what the layer, all heads together, adds to the stream, or None.
+        given: (head, query, key) weights that came without q, k and v, or None.
     """
 
     index: int
     kind: str
-    q: Float[np.ndarray, "head query d_head"]
-    k: Float[np.ndarray, "kv_head key d_head"]
-    v: Float[np.ndarray, "kv_head key d_v"]
-    scale: float
+    q: Float[np.ndarray, "head query d_head"] | None
+    k: Float[np.ndarray, "kv_head key d_head"] | None
+    v: Float[np.ndarray, "kv_head key d_v"] | None
+    scale: float | None
     allowed: Bool[np.ndarray, "query key"]
     bias: Float[np.ndarray, "head query key"] | None = None
     softcap: float | None = None
@@ -73,22 +55,27 @@ class LayerTrace:
     w_o: Float[np.ndarray, "head d_v d_model"] | None = None
     written: Float[np.ndarray, "query d_model"] | None = None
 
+    given: Float[np.ndarray, "head query key"] | None = None
+
     @property
     def n_heads(self) -> int:
-        return len(self.q)
+        heads = self.q if self.given is None else self.given
+        return 0 if heads is None else len(heads)
 
     @property
     def n_kv_heads(self) -> int:
-        return len(self.k)
+        return self.n_heads if self.k is None else len(self.k)
 
     def head(self, h: int) -> HeadSteps:
         """Every stage of head `h`, computed now.
 
         Raises:
             IndexError: the layer has no such head.
+            WeightsOnly: there are no q, k and v to compute it from; `head_weights` has what there is.
         """
-        if not 0 <= h < self.n_heads:
-            raise IndexError(f"head {h} is outside layer {self.index}'s heads 0–{self.n_heads - 1}")
+        self._find(h)
+        if self.q is None or self.k is None or self.v is None:
+            raise WeightsOnly(self.index)
         shared = h * self.n_kv_heads // self.n_heads  # Grouped heads read one key/value head together.
         steps = attention(
             self.q[h],
@@ -109,9 +96,26 @@ class LayerTrace:
             w_o=_part(self.w_o, h),
         )
 
+    def head_weights(self, h: int) -> HeadWeights:
+        """What head `h` looks at; all its stages (a `HeadSteps`) where there are q, k and v.
+
+        Raises:
+            IndexError: the layer has no such head.
+        """
+        if self.given is None:
+            return self.head(h)
+        self._find(h)
+        # No softmax makes a row of zeros: such a query had no key.
+        has_keys = read_only((self.given[h] != 0).any(axis=1))
+        return HeadWeights(weights=self.given[h], allowed=self.allowed, has_keys=has_keys)
+
     def weights(self, head: int) -> Float[np.ndarray, "query key"]:
         """The attention weights of one head: rows ask, columns answer."""
-        return self.head(head).weights
+        return self.head_weights(head).weights
+
+    def _find(self, h: int) -> None:
+        if not 0 <= h < self.n_heads:
+            raise IndexError(f"head {h} is outside layer {self.index}'s heads 0–{self.n_heads - 1}")
 
 
 @dataclass(frozen=True)
@@ -205,10 +209,12 @@ class Trace:
 
     Attributes:
         text: what was given; tokens: its positions in order.
-        card: the model's card; method: how the factors were had ("numpy" for the taught models).
+        card: the model's card; method: how the factors were had ("numpy" for the taught models, "arrays" for own ones).
         layers: the first stack's layers, numbered from 0; stacks: every stack by name.
         predictions: per token the model's answers, likeliest first (none at a token where it answers nothing), or
             None where it has no such head.
+        query_tokens: the tokens of the rows where they are others than those of the columns; None where they are not.
+        notes: what a reader should know about the tokens or the numbers.
     """
 
     text: str
@@ -219,6 +225,8 @@ class Trace:
     predictions: tuple[tuple[Answer, ...], ...] | None
     verify: Callable[[Trace, bool], Verification] = field(repr=False)
     sum_answer: Callable[[int, str | None], AnswerSum] | None = field(default=None, repr=False)
+    query_tokens: tuple[Token, ...] | None = None
+    notes: tuple[Note, ...] = ()
 
     @cached_property
     def stacks(self) -> Mapping[str, tuple[LayerTrace, ...]]:
