@@ -1,23 +1,25 @@
 """Where a tokenizer's pieces stand in the text, for the tokenizers that do not say.
 
 The pieces are read in the ways tokenizers write them (bytes as letters, ▁ for a space, ## and @@ for "goes on", <0xE7>
-for a byte), first as they are, then without case and accents; the first reading that places every piece is taken.
+for a byte), first as they are, then without case and accents; the reading that finds the most pieces is taken.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from attention_core.words import spans
+from attention_core.words import is_attached, spans
 
 Place = tuple[int, int, int]  # Segment, start and end in its text (end excluded).
 
 _BREAK = b"\xff"  # Stands between two texts: no byte of UTF-8.
 _BLANK = b" \t\r\n" + _BREAK
+_WINDOW = 1000  # Bytes after the last piece in which the next one is looked for.
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 
 
@@ -36,14 +38,13 @@ def place(texts: Sequence[str], pieces: Sequence[str], is_special: Sequence[bool
 
     A special piece is placed only where the text itself says it. An unknown one gets what its neighbours leave over.
     """
-    best: list[Place | None] = [None] * len(pieces)
+    best: list[Place | None] = []
+    fewest = len(pieces) + 1
     for read, fold in ((_from_letters, _same), (_from_latin, _same), (_from_plain, _spaced), (_from_plain, _folded)):
         surfaces = [read(piece, fold) for piece in pieces]
         found, n_waited = _matched(_stream(texts, fold), surfaces, is_special)
-        if n_waited == 0:
-            return found
-        if sum(at is not None for at in found) > sum(at is not None for at in best):
-            best = found
+        if n_waited < fewest:
+            best, fewest = found, n_waited
     return best
 
 
@@ -93,8 +94,10 @@ def _next(stream: _Stream, surface: bytes, at: int, is_waiting: bool) -> tuple[i
 
 def _later(stream: _Stream, bare: bytes, at: int) -> tuple[int, int] | None:
     # Rather where a word begins: an "o" after an unknown "dog" is not the o inside it.
-    begins = (start for start in stream.starts if start > at and stream.data.startswith(bare, start))
-    start = next(begins, stream.data.find(bare, at + 1))
+    end = at + _WINDOW
+    begins = stream.starts[bisect_right(stream.starts, at) : bisect_right(stream.starts, end)]
+    hits = (start for start in begins if stream.data.startswith(bare, start))
+    start = next(hits, stream.data.find(bare, at + 1, end))
     return None if start < 0 else (start, start + len(bare))
 
 
@@ -114,7 +117,9 @@ def _fill(stream: _Stream, found: list[Place | None], waiting: Sequence[int], st
     for segment in sorted({segment for segment, _ in between}):
         inside = [character for owner, character in between if owner == segment]
         hole = stream.texts[segment][inside[0] : inside[-1] + 1]
-        words += [(segment, inside[0] + a, inside[0] + b) for a, b in spans(hole)]
+        # Marks at the beginning belong to the letter before.
+        first = next((i for i, character in enumerate(hole) if not is_attached(character)), 0)
+        words += [(segment, inside[0] + first + a, inside[0] + first + b) for a, b in spans(hole[first:])]
     if not words:
         return
     last = max(b for segment, _, b in words if segment == words[0][0])

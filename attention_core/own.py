@@ -172,7 +172,9 @@ def from_named(arrays: Mapping[str, np.ndarray], item: int | None = None) -> Tra
     given: dict[str, Any] = {n: array.tolist() if array.dtype.kind == "U" else array for n, array in arrays.items()}
     extras = _picked(given, "tokens", "query_tokens", "allowed")
     if {"q", "k", "v"} <= set(given):
-        scalars = {name: _scalar(name, value) for name, value in _picked(given, "scale", "softcap").items()}
+        scalars: dict[str, Any] = {
+            name: _scalar(name, value) for name, value in _picked(given, "scale", "softcap").items()
+        }
         factors = _picked(given, "q", "k", "v", "bias", "weights")
         return from_arrays(item=item, **factors, **extras, **scalars)
     others = [name for name in given if name not in extras]
@@ -193,7 +195,7 @@ def _scalar(name: str, value: Any) -> float:
 
 
 def _notes(weights: Float[np.ndarray, "layer head query key"]) -> Iterator[Note]:
-    """Rows that do not sum to 1 (those of zeros have no keys) and numbers outside 0–1, each where it is furthest off."""
+    """Rows that do not sum to 1 (those of zeros have no keys) and numbers outside 0–1: where each is furthest off."""
     off = _row_errors(weights)
     if (off > ROW_TOLERANCE).any():
         layer, head, row = (int(i) for i in np.unravel_index(off.argmax(), off.shape))

@@ -105,6 +105,11 @@ class Reading:
     tokens: tuple[Token, ...]
     notes: tuple[Note, ...]
 
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """What is fed."""
+        return tuple(token.id for token in self.tokens)
+
 
 def read(
     texts: str | Sequence[str],
