@@ -40,7 +40,7 @@ def place(texts: Sequence[str], pieces: Sequence[str], is_special: Sequence[bool
     """
     best: list[Place | None] = []
     fewest = len(pieces) + 1
-    for read, fold in ((_from_letters, _same), (_from_latin, _same), (_from_plain, _spaced), (_from_plain, _folded)):
+    for read, fold in ((_from_letters, _same), (_from_plain, _spaced), (_from_plain, _folded)):
         surfaces = [read(piece, fold) for piece in pieces]
         found, n_waited = _matched(_stream(texts, fold), surfaces, is_special)
         if n_waited < fewest:
@@ -145,11 +145,6 @@ def _stream(texts: Sequence[str], fold: Callable[[str], str]) -> _Stream:
 
 def _from_letters(piece: str, fold: Callable[[str], str]) -> bytes:
     return b"".join(_letters().get(letter, letter.encode(errors="surrogatepass")) for letter in piece)
-
-
-def _from_latin(piece: str, fold: Callable[[str], str]) -> bytes:
-    # ByT5 writes a byte as the character of that number.
-    return piece.encode("latin-1") if max(piece, default="") < "\u0100" else _bytes(piece)
 
 
 def _from_plain(piece: str, fold: Callable[[str], str]) -> bytes:

@@ -93,11 +93,11 @@ def layered(name: str, array: Array, axes: tuple[str, str], item: int | None) ->
         if not 0 <= (item or 0) < n_items:
             raise IndexError(f"item {item} is outside the items 0–{n_items - 1} of {name}")
         numbers = numbers[:, item or 0]
-    return owned(numbers.reshape((1,) * (4 - numbers.ndim) + numbers.shape))
+    return read_only(numbers.reshape((1,) * (4 - numbers.ndim) + numbers.shape))
 
 
 def finite(name: str, array: Array) -> np.ndarray:
-    """Finite numbers in single or double precision."""
+    """Finite numbers in single or double precision, as a copy."""
     try:
         is_by_layer = isinstance(array, list | tuple) and all(hasattr(part, "shape") for part in array)
         found = np.stack([_plain(part) for part in array]) if is_by_layer and len(array) else _plain(array)

@@ -148,11 +148,13 @@ def _by_number(a: Token, b: Token) -> bool:
 def _by_letters(a: Token, b: Token, owners: Sequence[Sequence[int]]) -> bool:
     if a.is_special or b.is_special or a.segment != b.segment:
         return False
+    if _share(a, b):
+        return True
     before, after = _letters(a, owners), _letters(b, owners)
     if not before or not after:
         # A single space goes with the word after it, as most tokenizers have it.
         return a.text == " " and bool(after) and a.end == b.start
-    return _share(a, b) or before[-1] == after[0]
+    return before[-1] == after[0]
 
 
 def _share(a: Token, b: Token) -> bool:

@@ -42,7 +42,7 @@ def _mended(text: str, piece: str, at: Place, before: int, limit: int) -> tuple[
     """Start and end, put right between the end of the token before and the start of the one after."""
     _, start, end = at
     n_spaces = n_leading(piece)
-    if n_spaces == len(piece) and (limit == start or not _holds_blank(text[start:end], piece)):
+    if n_spaces == len(piece) and limit == start:
         end = start  # Put before the text: it claims the character that the next token stands for.
     start = _cut_off(text, decoded(piece).lstrip(" "), start, end, before)
     missing = n_spaces - (len(text[start:end]) - len(text[start:end].lstrip()))
@@ -51,10 +51,6 @@ def _mended(text: str, piece: str, at: Place, before: int, limit: int) -> tuple[
     if start == end < limit and n_spaces and text[start].isspace():
         end = start + 1
     return start, end
-
-
-def _holds_blank(claimed: str, piece: str) -> bool:
-    return not claimed or claimed.isspace() or claimed in piece
 
 
 def _cut_off(text: str, says: str, start: int, end: int, before: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -74,6 +75,14 @@ def test_specials_and_segments_are_never_joined() -> None:
     assert words(unigram(), "the cat", "cat") == ["the", "cat", "</s>", "cat", "</s>"]
     tokens = [ac.Token("the", 1, 0, 3, word=0), ac.Token("the", 1, 0, 3, segment=1, word=0)]
     assert len(ac.whole_words(tokens, ("the", "the")).words) == 2
+    bare = [replace(token, word=None) for token in tokens]
+    assert len(ac.whole_words(bare, ("the", "the")).words) == 2
+
+
+def test_tokens_of_one_character_are_one_word() -> None:
+    halves = [ac.Token("猫", 1, 0, 1, word=0), ac.Token("猫", 2, 0, 1, word=1)]
+    assert [word.text for word in ac.whole_words(halves, "猫").words] == ["猫"]
+    assert words(byte_fallback(), "the \u3000 a") == ["<s>", "the", "␣", "⟨U+3000⟩", "a"]
 
 
 def test_a_word_knows_what_its_tokens_are() -> None:
@@ -129,7 +138,7 @@ def test_rows_still_sum_to_one(rows: list[bool], columns: list[bool], seed: int)
 
 
 @pytest.mark.parametrize("kind", FAST)
-@given(text=st.text(st.sampled_from("the cat's 猫狗é🐱▁\n\u0301<s>"), max_size=16))
+@given(text=st.text(st.sampled_from("the cat's 猫狗é🐱▁\n\u3000\u0301<s>"), max_size=16))
 def test_words_hold_every_token_once(kind: str, text: str) -> None:
     reading = encode(FAST[kind](), text)
     found = ac.whole_words(reading.tokens, reading.texts).words
