@@ -36,3 +36,8 @@ def test_and_an_import_of_one_would_be_seen() -> None:
 def test_what_can_be_trained_is_read_without_torch() -> None:
     reading = "from attention_core.teach import card, frames\nfrom attention_core.teach.tasks import TASKS"
     assert heavy_imports(f"{reading}\nfor task in TASKS.values(): task.check(task.spec(seed=3))") == set()
+
+
+def test_tokens_and_own_arrays_need_no_framework() -> None:
+    use = "from attention_core import encoding, tokens\ntokens.read('the', [1], ['the'])\nac.from_weights([[1.0]])"
+    assert heavy_imports(f"import attention_core as ac\n{use}") == set()
