@@ -20,19 +20,26 @@ from attention_core.errors import (
     ShapeMismatch,
     TextTooLong,
     TraceMismatch,
+    UnfitShape,
+    UnfitValues,
     UnknownModel,
+    UnreadableArrays,
     UnsupportedModel,
+    WeightsOnly,
+    WhichItem,
 )
+from attention_core.groups import Word, Words, blocks, merge, whole_words
 from attention_core.loading import load_taught
-from attention_core.steps import Bill, HeadSteps, attention, causal, project
+from attention_core.own import from_arrays, from_named, from_weights
+from attention_core.steps import Bill, HeadSteps, HeadWeights, attention, causal, project
 from attention_core.taught import TaughtModel
+from attention_core.tokens import Note, Reading, Split, Token
 from attention_core.trace import (
     Answer,
     AnswerSum,
     LayerTrace,
     LogitPart,
     LogitTerm,
-    Token,
     Trace,
     Verification,
 )
@@ -49,25 +56,42 @@ __all__ = [
     "Bill",
     "EmptyText",
     "HeadSteps",
+    "HeadWeights",
     "LayerTrace",
     "LogitPart",
     "LogitTerm",
     "ModelCard",
+    "Note",
+    "Reading",
     "ShapeMismatch",
+    "Split",
     "TaughtModel",
     "TextTooLong",
     "Token",
     "Trace",
     "TraceMismatch",
+    "UnfitShape",
+    "UnfitValues",
     "UnknownModel",
+    "UnreadableArrays",
     "UnsupportedModel",
     "Verification",
+    "WeightsOnly",
+    "WhichItem",
+    "Word",
+    "Words",
     "attention",
+    "blocks",
     "causal",
+    "from_arrays",
+    "from_named",
+    "from_weights",
     "load",
     "load_folder",
+    "merge",
     "models",
     "project",
+    "whole_words",
 ]
 
 

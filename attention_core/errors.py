@@ -77,3 +77,68 @@ class TraceMismatch(AttentionError):
     def __init__(self, layer: int, error: float) -> None:
         super().__init__(f"layer {layer} differs from the model's own computation by {error:.3g}")
         self.layer, self.error = layer, error
+
+
+class WeightsOnly(AttentionError):
+    """The layer's weights are known and nothing that they were computed from.
+
+    Attributes:
+        layer: its number.
+    """
+
+    def __init__(self, layer: int) -> None:
+        super().__init__(f"layer {layer} holds weights only: there are no q, k and v to compute its steps from")
+        self.layer = layer
+
+
+class UnfitShape(AttentionError):
+    """An array of one's own has a shape that stands for nothing here.
+
+    Attributes:
+        name: the array's name.
+        shape: what was given.
+        accepted: the shapes that would do, axis by axis: "(head, query, key)" ….
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...], accepted: tuple[str, ...]) -> None:
+        super().__init__(f"{name} has the shape {shape}: give {' or '.join(accepted)}")
+        self.name, self.shape, self.accepted = name, shape, accepted
+
+
+class WhichItem(AttentionError):
+    """An array holds a batch, and nobody said which item of it to show.
+
+    Attributes:
+        name: the array's name.
+        shape: its shape, (layer, item, …).
+        n_items: how many items the batch has.
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...], n_items: int) -> None:
+        super().__init__(f"{name} {shape} holds a batch: say which item of axis 1, item=0 … {n_items - 1}")
+        self.name, self.shape, self.n_items = name, shape, n_items
+
+
+class UnfitValues(AttentionError):
+    """An array of one's own holds something that cannot be shown as a number of attention.
+
+    Attributes:
+        name: the array's name.
+        found: what it holds, for example "NaN" or "object".
+    """
+
+    def __init__(self, name: str, found: str) -> None:
+        super().__init__(f"{name} holds {found}")
+        self.name, self.found = name, found
+
+
+class UnreadableArrays(AttentionError):
+    """A file is no .npy or .npz of numbers or texts.
+
+    Attributes:
+        reason: why, as a sentence.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

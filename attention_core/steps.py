@@ -60,19 +60,33 @@ class Bill:
     sink_exp: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class HeadSteps:
-    """Every stage of one head. All arrays are read-only.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadWeights:
+    """What one head looks at, however it was had. All arrays are read-only.
+
+    Attributes:
+        weights: (query, key), rows ask.
+        allowed: (query, key) where a key may be seen.
+        has_keys: (query,) False where a query may see no key; its weights are zeros.
+        sink: (query,) weight that goes to no key, or None where the head has no sink; rows of weights sum to 1 with it.
+    """
+
+    weights: Float[np.ndarray, "query key"]
+    allowed: Bool[np.ndarray, "query key"]
+    has_keys: Bool[np.ndarray, " query"]
+    sink: Float[np.ndarray, " query"] | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadSteps(HeadWeights):
+    """Every stage of one head, up to its weights and its output. All arrays are read-only.
 
     Attributes:
         q: (query, d_head), k: (key, d_head), v: (key, d_v) as multiplied.
-        scores, scaled, masked, weights: (query, key), see the module's formula.
-        output: (query, d_v).
+        scores, scaled, masked: (query, key), see the module's formula.
+        output: (query, d_v); zeros in a row without keys.
         scale: what the scores are multiplied by.
-        allowed: (query, key) where a key may be seen.
         bias: (query, key) added after scaling, or None.
-        has_keys: (query,) False where a query may see no key; its weights and output are zeros.
-        sink: (query,) weight that goes to no key, or None where the head has no sink; rows of weights sum to 1 with it.
         sink_logit: the sink's logit, the same for every query, or None.
         softcap: the cap c of c·tanh(scores·scale / c), or None.
         x, x_key: (query, d_in), (key, d_key_in) what the projections read, or None; d_in is d_model unless several
@@ -88,13 +102,9 @@ class HeadSteps:
     scores: Float[np.ndarray, "query key"]
     scaled: Float[np.ndarray, "query key"]
     masked: Float[np.ndarray, "query key"]
-    weights: Float[np.ndarray, "query key"]
     output: Float[np.ndarray, "query d_v"]
     scale: float
-    allowed: Bool[np.ndarray, "query key"]
     bias: Float[np.ndarray, "query key"] | None
-    has_keys: Bool[np.ndarray, " query"]
-    sink: Float[np.ndarray, " query"] | None = None
     sink_logit: float | None = None
     softcap: float | None = None
     x: Float[np.ndarray, "query d_in"] | None = None

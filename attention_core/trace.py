@@ -14,31 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from attention_core.cards import ModelCard
-from attention_core.errors import UnsupportedModel
-from attention_core.given import only_weights
-from attention_core.steps import HeadSteps, attention
-
-
-@dataclass(frozen=True)
-class Token:
-    """One position of a text.
-
-    Attributes:
-        text: what a person reads there, `trace.text[start:end]`.
-        id: the number that the model was fed.
-        start, end: character offsets into the text, end excluded.
-        is_special: added by the model, not typed.
-        is_unknown: typed, but outside the model's vocabulary.
-        segment: 0 for the text, 1 for its pair; start and end count in that one.
-    """
-
-    text: str
-    id: int
-    start: int
-    end: int
-    is_special: bool = False
-    is_unknown: bool = False
-    segment: int = 0
+from attention_core.errors import UnsupportedModel, WeightsOnly
+from attention_core.steps import HeadSteps, HeadWeights, attention, read_only
+from attention_core.tokens import Note, Token
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +26,8 @@ class LayerTrace:
     Attributes:
         index: the layer's number in the model, from 0; a hybrid model's other layers are left out, not renumbered.
         kind: the stack it belongs to: "self", "encoder", "decoder" or "cross".
-        q: (head, query, d_head), k: (kv_head, key, d_head), v: (kv_head, key, d_v).
-        scale: what the scores are multiplied by.
+        q: (head, query, d_head), k: (kv_head, key, d_head), v: (kv_head, key, d_v); None where only `given` is known.
+        scale: what the scores are multiplied by, or None with them.
         allowed: (query, key) where a key may be seen.
         bias: (head, query, key) added after scaling, or None.
         softcap: the cap c of c·tanh(scaled/c), or None where the layer has none.
@@ -60,16 +38,16 @@ class LayerTrace:
             or None; b_o: (d_model,) added once for all heads, or None.
         is_turned: q and k are not x w + b: the model rotates, norms or scales them before it multiplies.
         reason: why x and the matrices are None, or None where nothing is missing.
-        given: (head, query, key) the weights, where nothing else is known; q, k and v then have no columns.
         written: (query, d_model) what the layer, all heads together, adds to the stream, or None.
+        given: (head, query, key) weights that came without q, k and v, or None.
     """
 
     index: int
     kind: str
-    q: Float[np.ndarray, "head query d_head"]
-    k: Float[np.ndarray, "kv_head key d_head"]
-    v: Float[np.ndarray, "kv_head key d_v"]
-    scale: float
+    q: Float[np.ndarray, "head query d_head"] | None
+    k: Float[np.ndarray, "kv_head key d_head"] | None
+    v: Float[np.ndarray, "kv_head key d_v"] | None
+    scale: float | None
     allowed: Bool[np.ndarray, "query key"]
     bias: Float[np.ndarray, "head query key"] | None = None
     softcap: float | None = None
@@ -91,22 +69,23 @@ class LayerTrace:
 
     @property
     def n_heads(self) -> int:
-        return len(self.q)
+        heads = self.q if self.given is None else self.given
+        return 0 if heads is None else len(heads)
 
     @property
     def n_kv_heads(self) -> int:
-        return len(self.k)
+        return self.n_heads if self.k is None else len(self.k)
 
     def head(self, h: int) -> HeadSteps:
         """Every stage of head `h`, computed now.
 
         Raises:
             IndexError: the layer has no such head.
+            WeightsOnly: there are no q, k and v to compute it from; `head_weights` has what there is.
         """
-        if not 0 <= h < self.n_heads:
-            raise IndexError(f"head {h} is outside layer {self.index}'s heads 0–{self.n_heads - 1}")
-        if self.given is not None:
-            return only_weights(self.given[h])
+        self._find(h)
+        if self.q is None or self.k is None or self.v is None:
+            raise WeightsOnly(self.index)
         shared = h * self.n_kv_heads // self.n_heads  # Grouped heads read one key/value head together.
         steps = attention(
             self.q[h],
@@ -136,17 +115,34 @@ class LayerTrace:
         """The same layer with only these queries, all keys kept."""
         return replace(
             self,
-            q=self.q[:, rows],
+            q=_rows(self.q, rows),
             allowed=self.allowed[rows],
-            bias=None if self.bias is None else self.bias[:, rows],
+            bias=_rows(self.bias, rows),
             x=None if self.x is None else self.x[rows],
             written=None if self.written is None else self.written[rows],
-            given=None if self.given is None else self.given[:, rows],
+            given=_rows(self.given, rows),
         )
+
+    def head_weights(self, h: int) -> HeadWeights:
+        """What head `h` looks at; all its stages (a `HeadSteps`) where there are q, k and v.
+
+        Raises:
+            IndexError: the layer has no such head.
+        """
+        if self.given is None:
+            return self.head(h)
+        self._find(h)
+        # No softmax makes a row of zeros: such a query had no key.
+        has_keys = read_only((self.given[h] != 0).any(axis=1))
+        return HeadWeights(weights=self.given[h], allowed=self.allowed, has_keys=has_keys)
 
     def weights(self, head: int) -> Float[np.ndarray, "query key"]:
         """The attention weights of one head: rows ask, columns answer."""
-        return self.head(head).weights
+        return self.head_weights(head).weights
+
+    def _find(self, h: int) -> None:
+        if not 0 <= h < self.n_heads:
+            raise IndexError(f"head {h} is outside layer {self.index}'s heads 0–{self.n_heads - 1}")
 
 
 @dataclass(frozen=True)
@@ -240,12 +236,14 @@ class Trace:
     """One text through one model.
 
     Attributes:
-        text: what was given; tokens: its positions in order.
-        card: the model's card; method: how the factors were had ("numpy" for the taught models).
+        text: what was given; pair: the second segment, or None; tokens: the positions of both in order.
+        card: the model's card; method: how the factors were had ("numpy" for the taught models, "arrays" for own ones).
         layers: the first stack's layers; stacks: every stack by name, one unless the model is an encoder–decoder.
-        target, target_tokens: the second sequence of an encoder–decoder, "" and () elsewhere.
+        target, target_tokens: the second sequence, where there is one: what an encoder–decoder's decoder reads, or the
+            rows of own arrays where they are others than the columns; "" and () elsewhere.
         predictions: per token the model's answers, likeliest first (none at a token where it answers nothing), or
             None where it has no such head.
+        notes: what a reader should know about the tokens or the numbers.
     """
 
     text: str
@@ -259,10 +257,20 @@ class Trace:
     others: tuple[tuple[LayerTrace, ...], ...] = field(default=(), repr=False)
     target: str = ""
     target_tokens: tuple[Token, ...] = ()
+    notes: tuple[Note, ...] = ()
+    pair: str | None = None
 
     @cached_property
     def stacks(self) -> Mapping[str, tuple[LayerTrace, ...]]:
         return MappingProxyType({layers[0].kind: layers for layers in (self.layers, *self.others)})
+
+    def asking(self, kind: str = "self") -> tuple[Token, ...]:
+        """The tokens of the rows of a stack's layers: who asks."""
+        return self.target_tokens if kind in {"decoder", "cross"} else self.tokens
+
+    def answering(self, kind: str = "self") -> tuple[Token, ...]:
+        """The tokens of the columns of a stack's layers: who answers."""
+        return self.target_tokens if kind == "decoder" else self.tokens
 
     def check(self, full: bool = False) -> Verification:
         """Hold this trace against the model's own computation: eight query rows per layer, or all of them."""
@@ -285,3 +293,7 @@ class Trace:
 
 def _part(weights: np.ndarray | None, h: int) -> np.ndarray | None:
     return None if weights is None else weights[h]
+
+
+def _rows(per_head: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    return None if per_head is None else per_head[:, rows]

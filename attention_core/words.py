@@ -55,6 +55,11 @@ def fold(word: str) -> str:
     return unicodedata.normalize("NFC", word.replace("’", "'")).casefold()
 
 
+def is_attached(character: str) -> bool:
+    """Whether Unicode hangs the character on the one before: accents, vowel signs, variations, joiners."""
+    return unicodedata.category(character)[0] == "M" or character in _JOINERS
+
+
 def _is_gap(character: str) -> bool:
     # White space, control characters and lone format characters show nothing that could ask or answer.
     return character.isspace() or unicodedata.category(character) in {"Cc", "Cf"}
@@ -69,14 +74,10 @@ def _is_ideograph(character: str) -> bool:
     return unicodedata.name(character, "").startswith("CJK UNIFIED IDEOGRAPH")
 
 
-def _is_attached(character: str) -> bool:
-    return unicodedata.category(character)[0] == "M" or character in _JOINERS
-
-
 def _word_end(text: str, start: int) -> int:
     end = start + 1
     while end < len(text):
-        if _is_word(text[end]) or _is_attached(text[end]):
+        if _is_word(text[end]) or is_attached(text[end]):
             end += 1
         elif text[end] in _APOSTROPHES and end + 1 < len(text) and _is_word(text[end + 1]):
             end += 2
@@ -96,7 +97,7 @@ def _cluster_end(text: str, start: int) -> int:
 
 def _continues(before: str, character: str) -> bool:
     joined = before == _ZWJ and not _is_gap(character)
-    return joined or _is_attached(character) or _is_modifier(character)
+    return joined or is_attached(character) or _is_modifier(character)
 
 
 def _is_flag_letter(character: str) -> bool:

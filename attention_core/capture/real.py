@@ -21,7 +21,8 @@ from attention_core.capture.reading import Reader
 from attention_core.capture.verifying import verify
 from attention_core.cards import ModelCard
 from attention_core.errors import TextTooLong, TraceMismatch, UnsupportedModel
-from attention_core.trace import Answer, LayerTrace, Token, Trace, Verification
+from attention_core.tokens import Reading, Token
+from attention_core.trace import Answer, LayerTrace, Trace, Verification
 
 LIMITS = {"watched": watching.LIMIT, "eager": weights_only.LIMIT}
 ORDER = ("self", "encoder", "decoder", "cross")
@@ -50,9 +51,9 @@ class RealModel:
         Raises:
             EmptyText: no token; TextTooLong: more tokens than `card.max_tokens`.
         """
-        tokens, _ = self.reader.read(text, pair)
-        self._fits(len(tokens))
-        return tokens
+        reading, _ = self.reader.read(text, pair)
+        self._fits(len(reading.tokens))
+        return reading.tokens
 
     def trace(self, text: str, pair: str | None = None, target: str | None = None) -> Trace:
         """Run the model on `text` and keep every factor of its attention.
@@ -66,17 +67,17 @@ class RealModel:
             UnsupportedModel: a target for a model without a decoder, or none for one that cannot write.
             TraceMismatch: what would be shown is not what the model computed.
         """
-        tokens, read = self.reader.read(text, pair)
-        self._knows(tokens)
+        reading, read = self.reader.read(text, pair)
+        self._knows(reading.tokens)
         inputs = {name: numbers for name, numbers in read.items() if name in self.fed}
-        self._fits(len(tokens))
+        self._fits(len(reading.tokens))
         written, target_tokens = "", tuple[Token, ...]()
         if self._decodes:
             written, target_tokens, inputs["decoder_input_ids"] = self._target(inputs, target)
             self._fits(len(target_tokens))
         elif target is not None:
             raise UnsupportedModel("this model has no decoder that could read a target")
-        trace = self._trace(text, tokens, inputs)
+        trace = self._trace(reading, inputs)
         trace = replace(trace, target=written, target_tokens=target_tokens)
         verification = trace.check()
         if not verification.passed:
@@ -112,12 +113,14 @@ class RealModel:
         text, tokens = self.reader.written(ids[0].tolist())
         return text, tokens, ids
 
-    def _trace(self, text: str, tokens: tuple[Token, ...], inputs: Mapping[str, Tensor]) -> Trace:
+    def _trace(self, reading: Reading, inputs: Mapping[str, Tensor]) -> Trace:
         seen = self.engine.run(inputs)
         stacks = [stack for kind in ORDER if (stack := seen.stack(kind))]
         return Trace(
-            text=text,
-            tokens=tokens,
+            text=reading.texts[0],
+            pair=reading.texts[1] if len(reading.texts) > 1 else None,
+            tokens=reading.tokens,
+            notes=reading.notes,
             card=self.card,
             method=self.engine.method,
             layers=stacks[0],
@@ -234,7 +237,7 @@ def _card(engine: Engine, reader: Reader, stack: tuple[LayerTrace, ...], name: s
         n_layers=len(stack),
         n_heads=layer.n_heads,
         d_model=int(getattr(config, "hidden_size", 0)),
-        d_head=layer.q.shape[2],
+        d_head=0 if layer.q is None else layer.q.shape[2],
         n_parameters=sum(p.numel() for p in engine.net.parameters()),
         causal=not np.triu(stack[0].allowed, 1).any(),
         max_tokens=min(limit, LIMITS.get(engine.method, limit)),

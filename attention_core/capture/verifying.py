@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from attention_core.capture.layers import Kept
-from attention_core.steps import HeadSteps
+from attention_core.steps import HeadSteps, HeadWeights
 from attention_core.trace import LayerTrace, Verification
 
 REFERENCE = "model-output"
@@ -32,8 +32,9 @@ def verify(layers: Sequence[LayerTrace], kept: Sequence[Kept], tolerance: float)
 def compare(layer: LayerTrace, own: Kept) -> tuple[float, float, float]:
     """The largest difference, the largest |row sum − 1|, the largest weight on a forbidden key."""
     part = layer.at_rows(own.rows)
-    heads = [part.head(h) for h in range(part.n_heads)]
-    found = [*_outputs(part, heads, own), *_projected(layer, own)]
+    heads = [part.head_weights(h) for h in range(part.n_heads)]
+    steps = [head for head in heads if isinstance(head, HeadSteps)]
+    found = [*_outputs(part, steps, own), *_projected(layer, own)] if steps else [0.0]
     forbidden = max(float(np.abs(head.weights[~part.allowed]).max(initial=0.0)) for head in heads)
     return _largest(found), max(map(_row_sum_error, heads)), forbidden
 
@@ -51,7 +52,7 @@ def _outputs(layer: LayerTrace, heads: Sequence[HeadSteps], own: Kept) -> Iterat
 
 def _projected(layer: LayerTrace, own: Kept) -> Iterator[float]:
     """What the page shows as x W + b against what was projected, and that against what was multiplied."""
-    if layer.x is None or layer.x_key is None:
+    if layer.x is None or layer.x_key is None or layer.q is None or layer.k is None or layer.v is None:
         return
     keys = own.rows[own.rows < len(layer.x_key)]
     v = _made(layer.x_key[keys], layer.w_v, layer.b_v)
@@ -77,7 +78,7 @@ def difference(made: np.ndarray, wanted: np.ndarray) -> float:
     return _largest([float(np.abs(made - wanted).max(initial=0.0)) / size])
 
 
-def _row_sum_error(head: HeadSteps) -> float:
+def _row_sum_error(head: HeadWeights) -> float:
     total = head.weights.sum(axis=1, dtype=np.float64)
     wanted = head.has_keys.astype(float) if head.sink is None else np.ones(len(total))
     return float(np.abs(total + (0 if head.sink is None else head.sink) - wanted).max(initial=0.0))

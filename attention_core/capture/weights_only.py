@@ -28,15 +28,13 @@ def kept(layer: LayerTrace) -> Kept:
 
 def _layer(kind: str, index: int, weights: Tensor) -> LayerTrace:
     given = array(weights[0])
-    n_heads, n, m = given.shape
-    q, k = (read_only(np.empty((n_heads, rows, 0), dtype=np.float32)) for rows in (n, m))
     return LayerTrace(
         index=index,
         kind=kind,
-        q=q,
-        k=k,
-        v=k,
-        scale=float("nan"),
+        q=None,
+        k=None,
+        v=None,
+        scale=None,
         allowed=read_only((given != 0).any(axis=0)),
         given=given,
         reason=REASON,

@@ -41,3 +41,8 @@ def test_what_can_be_trained_is_read_without_torch() -> None:
 def test_the_server_imports_no_torch() -> None:
     # The trainings run in processes of their own.
     assert "torch" not in heavy_imports("import ui.warm\nui.warm.warm_up()\nfrom ui import films, learned, training")
+
+
+def test_tokens_and_own_arrays_need_no_framework() -> None:
+    use = "from attention_core import encoding, tokens\ntokens.read('the', [1], ['the'])\nac.from_weights([[1.0]])"
+    assert heavy_imports(f"import attention_core as ac\n{use}") == set()
