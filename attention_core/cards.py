@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -69,8 +70,34 @@ def card_of(name: str) -> ModelCard:
 
 
 def read_card(path: Path) -> ModelCard:
-    """The card in a JSON file; its weights stand beside it under the same name."""
-    return card_from(json.loads(path.read_text(encoding="utf-8")), path.with_suffix(".safetensors").is_file())
+    """The card in a JSON file; its weights stand beside it under the same name, or in the package that it names."""
+    facts = json.loads(path.read_text(encoding="utf-8"))
+    if "package" not in facts:
+        return card_from(facts, path.with_suffix(".safetensors").is_file())
+    folder = packaged(facts)
+    return card_from(facts, folder is not None and (folder / "model.safetensors").is_file())
+
+
+def packaged(facts: Mapping[str, Any]) -> Path | None:
+    """The folder with the weights in the Python package that a card names; None where it isn't installed.
+
+    Looking a top-level package up runs none of its code.
+    """
+    spec = find_spec(facts["package"])
+    places = None if spec is None else spec.submodule_search_locations
+    return Path(places[0]) / facts["folder"] if places else None
+
+
+def is_real(card: ModelCard) -> bool:
+    """Whether it is a transformer from elsewhere, for which torch and transformers are needed."""
+    return card.details.get("kind") == "real"
+
+
+def stacks_of(facts: Mapping[str, Mapping[str, Sequence[int]]]) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
+    """By stack ("self" …), the numbers of its attention layers and how many heads each of them has."""
+    return MappingProxyType(
+        {kind: MappingProxyType({name: tuple(one[name]) for name in ("layers", "heads")}) for kind, one in facts.items()}
+    )
 
 
 def card_from(facts: Mapping[str, Any], is_available: bool = True) -> ModelCard:
@@ -80,6 +107,7 @@ def card_from(facts: Mapping[str, Any], is_available: bool = True) -> ModelCard:
         KeyError, TypeError: one is missing or of another kind.
     """
     reading_head = facts["reading_head"]
+    details = {**facts, "stacks": stacks_of(facts["stacks"])} if "stacks" in facts else dict(facts)
     return ModelCard(
         **{key: facts[key] for key in ("name", "n_layers", "n_heads", "d_model", "d_head", "n_parameters")},
         **{key: facts[key] for key in ("causal", "max_tokens", "licence")},
@@ -87,5 +115,5 @@ def card_from(facts: Mapping[str, Any], is_available: bool = True) -> ModelCard:
         source=MappingProxyType(facts["source"]),
         reading_head=None if reading_head is None else (reading_head[0], reading_head[1]),
         is_available=is_available,
-        details=MappingProxyType(dict(facts)),
+        details=MappingProxyType(details),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +14,8 @@ from ui.translations import LANGUAGES
 
 LOOKS = ("asks", "answers")
 STEPS = ("project", "score", "softmax", "sum")
+STACKS = ("self", "encoder", "decoder", "cross")
+BLOCKS = ("all", "AA", "AB", "BA", "BB")
 MAX_CHARACTERS = 100_000  # Far beyond what a model takes: its own limit answers first, with the text kept.
 MAX_ADDRESS = 8_000  # Servers and proxies refuse longer ones.
 
@@ -26,19 +28,26 @@ class Selection:
 
     Attributes:
         lang, model, text: language, model name, sentence.
+        pair: the second segment, for models that read two; "" for none. target: what an encoder–decoder's decoder
+            reads; "" lets the model write it.
         second: the sentence to compare with; is_compared: whether it is shown.
-        layer, head: numbers from 0.
+        stack: which attention of the model; layer, head: numbers from 0, as the model counts.
         token: the position that asks (or, looking the other way, is looked at); None when none is locked.
         key: the position of the chosen answer; None means the strongest.
         look: "asks" (who does it look at) or "answers" (who looks at it).
         step: where the walk stands; is_projected: sizes for a projector.
+        is_whole: pieces of words read as one; block: which part of a pair's matrix ("all", "AA", "AB", "BA", "BB").
+        is_sink_left_out: without the token that takes most of the attention, the rest made 1 again.
     """
 
     lang: str
     model: str
     text: str
+    pair: str
+    target: str
     second: str
     is_compared: bool
+    stack: str
     layer: int
     head: int
     token: int | None
@@ -46,6 +55,9 @@ class Selection:
     look: str
     step: str
     is_projected: bool
+    is_whole: bool
+    block: str
+    is_sink_left_out: bool
 
 
 @dataclass(frozen=True)
@@ -72,24 +84,37 @@ def read_address(query: Mapping[str, str], language: str) -> tuple[dict[str, Any
     def refuse(name: str, value: str) -> None:
         found.append(Note(name, value))
 
+    def switch(name: str) -> bool:
+        return read(name, "0", _one_of(("0", "1"))) == "1"
+
     model = read("model", DEFAULT, models.known)
     card = models.card(model)
-    layer, head = card.reading_head or (0, 0)
+    first_layer, head = card.reading_head or (0, 0)
+    stack = read("stack", models.stacks(card)[0], _one_of(models.stacks(card)))
+    layers = models.layer_numbers(card, stack)
+    layer = read("layer", first_layer if first_layer in layers else layers[0], _among(layers))
+    heads = range(models.n_heads(card, stack, layer))
     text = query.get("text", examples.first(examples.family_of(card)).text)[:MAX_CHARACTERS]
     flip = examples.flip_of(text)
     fields = {
         "lang": read("lang", language, _one_of(LANGUAGES)),
         "model": model,
         "text": text,
+        "pair": query.get("pair", "")[:MAX_CHARACTERS],
+        "target": query.get("target", "")[:MAX_CHARACTERS],
         "second": query.get("second", text if flip is None else flip.text)[:MAX_CHARACTERS],
-        "is_compared": read("compare", "0", _one_of(("0", "1"))) == "1",
-        "layer": read("layer", layer, _below(card.n_layers)),
-        "head": read("head", head, _below(card.n_heads)),
+        "is_compared": switch("compare"),
+        "stack": stack,
+        "layer": layer,
+        "head": read("head", head, _among(heads)),
         "token": read("token", UNSET, _position),
         "key": read("key", None, _position),
         "look": read("look", LOOKS[0], _one_of(LOOKS)),
         "step": read("step", STEPS[0], _one_of(STEPS)),
-        "is_projected": read("projector", "0", _one_of(("0", "1"))) == "1",
+        "is_projected": switch("projector"),
+        "is_whole": switch("whole"),
+        "block": read("block", BLOCKS[0], _one_of(BLOCKS)),
+        "is_sink_left_out": switch("nosink"),
     }
     taught = lessons.read(query, refuse)
     if any(note.field == "model" for note in found) and query["model"].startswith(learned.PREFIX):
@@ -110,15 +135,22 @@ def address(selection: Selection) -> str:
     fields = {
         "lang": selection.lang,
         "model": selection.model,
+        **({} if selection.stack == STACKS[0] else {"stack": selection.stack}),
         "layer": selection.layer,
         "head": selection.head,
         **({} if selection.token == UNSET else {"token": "none" if selection.token is None else selection.token}),
         **({} if selection.key is None else {"key": selection.key}),
         "look": selection.look,
         "step": selection.step,
-        **({"projector": 1} if selection.is_projected else {}),
+        **_raised(projector=selection.is_projected, whole=selection.is_whole, nosink=selection.is_sink_left_out),
+        **({} if selection.block == BLOCKS[0] else {"block": selection.block}),
     }
-    texts = {"text": selection.text, **({"compare": 1, "second": selection.second} if selection.is_compared else {})}
+    texts = {
+        "text": selection.text,
+        **({"pair": selection.pair} if selection.pair else {}),
+        **({"target": selection.target} if selection.target else {}),
+        **({"compare": 1, "second": selection.second} if selection.is_compared else {}),
+    }
     whole = urlencode({**texts, **fields}, errors="replace")
     return whole if len(whole) <= MAX_ADDRESS else urlencode(fields)
 
@@ -139,6 +171,20 @@ def _one_of(options: Any) -> Callable[[str], str]:
         return value
 
     return convert
+
+
+def _among(numbers: Collection[int]) -> Callable[[str], int]:
+    def convert(value: str) -> int:
+        number = int(value)
+        if number not in numbers:
+            raise ValueError(value)
+        return number
+
+    return convert
+
+
+def _raised(**flags: bool) -> dict[str, int]:
+    return {name: 1 for name, is_up in flags.items() if is_up}
 
 
 def _below(limit: int) -> Callable[[str], int]:

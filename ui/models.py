@@ -4,6 +4,7 @@ ui/learned.py), or a file that a reader has loaded ("file:…"). Trained and loa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import attention_core as ac
@@ -55,6 +56,23 @@ def known(name: str) -> str:
 def is_passing(name: str) -> bool:
     """Whether a model is kept only while the server runs."""
     return name.startswith((learned.PREFIX, loaded.PREFIX))
+
+
+def stacks(card: ac.ModelCard) -> tuple[str, ...]:
+    """The stacks of attention that the model has: "self", or those of an encoder–decoder."""
+    return tuple(card.details.get("stacks", {"self": None}))
+
+
+def layer_numbers(card: ac.ModelCard, stack: str) -> Sequence[int]:
+    """The numbers of a stack's attention layers, as the model counts them."""
+    found = card.details.get("stacks")
+    return range(card.n_layers) if found is None else tuple(found[stack]["layers"])
+
+
+def n_heads(card: ac.ModelCard, stack: str, layer: int) -> int:
+    """How many query heads that layer has."""
+    found = card.details.get("stacks")
+    return card.n_heads if found is None else found[stack]["heads"][layer_numbers(card, stack).index(layer)]
 
 
 def names(chosen: str) -> list[str]:

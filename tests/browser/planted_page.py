@@ -13,8 +13,11 @@ selection = Selection(
     lang=query.get("lang", "en"),
     model="pronoun",
     text=trace.text,
+    pair="",
+    target="",
     second=trace.text,
     is_compared=False,
+    stack=query.get("stack", "self"),
     layer=0,
     head=0,
     token=state.setdefault("token", int(query.get("token", 0))),
@@ -22,6 +25,9 @@ selection = Selection(
     look=query.get("look", "asks"),
     step=state.setdefault("step", query.get("step", "score")),
     is_projected=False,
+    is_whole=query.get("whole", "0") == "1",
+    block=query.get("block", "all"),
+    is_sink_left_out=query.get("nosink", "0") == "1",
 )
 st.set_page_config(layout="wide")
 words = translations.words(selection.lang)

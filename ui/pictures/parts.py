@@ -29,8 +29,13 @@ def tokens(trace: ac.Trace) -> list[dict[str, Any]]:
     ]
 
 
+def layer_of(trace: ac.Trace, selection: Selection) -> ac.LayerTrace:
+    """The chosen layer, by its number in the model."""
+    return next(layer for layer in trace.stacks[selection.stack] if layer.index == selection.layer)
+
+
 def head_of(trace: ac.Trace, selection: Selection) -> ac.HeadSteps:
-    return trace.layers[selection.layer].head(selection.head)
+    return layer_of(trace, selection).head(selection.head)
 
 
 def masks(head: ac.HeadSteps) -> dict[str, np.ndarray]:

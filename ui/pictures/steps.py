@@ -52,7 +52,7 @@ def _arrays(trace: ac.Trace, head: ac.HeadSteps, selection: Selection) -> dict[s
     if head.x_key is not head.x:
         arrays["x_key"] = head.x_key
     arrays |= {name: None if getattr(head, name) is None else getattr(head, name)[None] for name in VECTORS}
-    arrays |= {"bias": head.bias, "written": trace.layers[selection.layer].written}
+    arrays |= {"bias": head.bias, "written": parts.layer_of(trace, selection).written}
     return {name: array for name, array in arrays.items() if array is not None} | parts.masks(head)
 
 
@@ -88,7 +88,7 @@ def _input_note(trace: ac.Trace, selection: Selection, words: Words) -> str:
 def _then(trace: ac.Trace, selection: Selection, words: Words) -> dict[str, Any]:
     """What happens to the output after the fourth step."""
     facts = trace.card.details["layers"][selection.layer]
-    n_heads = trace.layers[selection.layer].n_heads
+    n_heads = parts.layer_of(trace, selection).n_heads
     unit = words(f"units.{trace.card.details['tokenizer']}_one")
     is_last = selection.layer == trace.card.n_layers - 1
     answer = answers_after(trace, selection.layer, words)
