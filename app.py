@@ -20,6 +20,8 @@ from ui.paths import COMPONENTS, COMPONENTS_ROUTE, ROOT
 from ui.server import ForeverFiles, SecurityHeaders, to_first_page
 from ui.training import POOL
 from ui.warm import warm_up
+from ui.writing import DESKS
+from ui.written import writing
 
 
 @asynccontextmanager
@@ -30,6 +32,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     gc.freeze()
     yield
     POOL.close()
+    DESKS.close()
 
 
 app = st.App(
@@ -38,6 +41,7 @@ app = st.App(
     routes=[
         Mount(COMPONENTS_ROUTE, ForeverFiles(directory=COMPONENTS)),
         Route("/films/{name}", film),
+        Route("/writings/{reader}", writing, methods=["GET", "POST"]),
         Route("/explore", to_first_page),
     ],
     middleware=[Middleware(SecurityHeaders), Middleware(GZipMiddleware, minimum_size=1024, compresslevel=3)],

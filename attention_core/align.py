@@ -56,6 +56,12 @@ def decoded(piece: str) -> str:
         return piece
 
 
+def bytes_of(piece: str) -> bytes:
+    """The bytes that a piece stands for, where the tokenizer writes bytes: as letters, or as <0xE7>."""
+    byte = _BYTE.fullmatch(piece)
+    return bytes([int(byte[1], 16)]) if byte else _from_letters(piece, _same)
+
+
 def _matched(stream: _Stream, surfaces: Sequence[bytes], is_special: Sequence[bool]) -> tuple[list[Place | None], int]:
     """The places, and how many pieces said nothing that stands in the text."""
     found: list[Place | None] = [None] * len(surfaces)

@@ -75,6 +75,7 @@ def read_card(path: Path) -> ModelCard:
     if "package" not in facts:
         return card_from(facts, path.with_suffix(".safetensors").is_file())
     folder = packaged(facts)
+    facts["stacks"] = stacks_of(facts["stacks"])
     return card_from(facts, folder is not None and (folder / "model.safetensors").is_file())
 
 
@@ -96,7 +97,10 @@ def is_real(card: ModelCard) -> bool:
 def stacks_of(facts: Mapping[str, Mapping[str, Sequence[int]]]) -> Mapping[str, Mapping[str, tuple[int, ...]]]:
     """By stack ("self" …), the numbers of its attention layers and how many heads each of them has."""
     return MappingProxyType(
-        {kind: MappingProxyType({name: tuple(one[name]) for name in ("layers", "heads")}) for kind, one in facts.items()}
+        {
+            kind: MappingProxyType({name: tuple(one[name]) for name in ("layers", "heads")})
+            for kind, one in facts.items()
+        }
     )
 
 
@@ -107,7 +111,6 @@ def card_from(facts: Mapping[str, Any], is_available: bool = True) -> ModelCard:
         KeyError, TypeError: one is missing or of another kind.
     """
     reading_head = facts["reading_head"]
-    details = {**facts, "stacks": stacks_of(facts["stacks"])} if "stacks" in facts else dict(facts)
     return ModelCard(
         **{key: facts[key] for key in ("name", "n_layers", "n_heads", "d_model", "d_head", "n_parameters")},
         **{key: facts[key] for key in ("causal", "max_tokens", "licence")},
@@ -115,5 +118,5 @@ def card_from(facts: Mapping[str, Any], is_available: bool = True) -> ModelCard:
         source=MappingProxyType(facts["source"]),
         reading_head=None if reading_head is None else (reading_head[0], reading_head[1]),
         is_available=is_available,
-        details=MappingProxyType(details),
+        details=MappingProxyType(dict(facts)),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 
 class AttentionError(Exception):
     """The base of every error that `attention_core` raises on purpose."""
@@ -50,7 +52,8 @@ class UnknownModel(AttentionError):
     """
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"no model {name!r}: choose one of {', '.join(known)}")
+        elsewhere = 'a folder\'s path, or the id of a model on the Hugging Face Hub with its owner ("owner/name")'
+        super().__init__(f"no model {name!r}: choose one of {', '.join(known)}; or give {elsewhere}")
         self.name, self.known = name, known
 
 
@@ -58,12 +61,25 @@ class UnsupportedModel(AttentionError):
     """The model, or what was asked of it, cannot be shown.
 
     Attributes:
-        reason: why, as a sentence.
+        reason: why, and what to do next, as a sentence.
+        kind: of reason, for who translates it; "" where it is not about a model's files. Of a folder: "outside",
+            "no_config", "no_weights", "no_tokenizer", "pickled", "remote_code", "quantised", "too_large", "damaged",
+            "other_vocabulary", "not_text"; of a package: "no_package"; of the Hub: "absent", "gated", "offline"; of
+            the model itself: "no_matrices".
+        facts: what the sentence is about: file, needed and available (bytes), detail ….
     """
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, kind: str = "", **facts: object) -> None:
         super().__init__(reason)
-        self.reason = reason
+        self.reason, self.kind = reason, kind
+        self.facts: Mapping[str, object] = facts
+
+
+class Cancelled(AttentionError):
+    """Loading was stopped by who listens to its progress."""
+
+    def __init__(self) -> None:
+        super().__init__("loading was stopped")
 
 
 class TraceMismatch(AttentionError):
@@ -134,6 +150,32 @@ class UnfitValues(AttentionError):
 
 class UnreadableArrays(AttentionError):
     """A file is no .npy or .npz of numbers or texts.
+
+    Attributes:
+        reason: why, as a sentence.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class UnfitEdit(AttentionError):
+    """A what-if that makes no sense, or none for this model or text.
+
+    Attributes:
+        name: the edit's name, a field of `Edits`.
+        value: what was asked for.
+        accepted: what would do, as a sentence.
+    """
+
+    def __init__(self, name: str, value: object, accepted: str) -> None:
+        super().__init__(f"{name}={value!r} does not fit: give {accepted}")
+        self.name, self.value, self.accepted = name, value, accepted
+
+
+class UnfitPicture(AttentionError):
+    """What was given is no picture that can be read.
 
     Attributes:
         reason: why, as a sentence.

@@ -52,6 +52,7 @@ def from_bytes(data: bytes) -> TaughtModel:
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise UnsupportedModel("the file is no model saved by this program (safetensors with a card)") from error
     try:
+        facts.pop("stacks", None)  # A real model's; a taught one has a single stack.
         card = card_from(facts)
         if not 1 <= card.max_tokens <= LONGEST:  # Positions are made for each of them.
             raise ValueError(f"max_tokens = {card.max_tokens}")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float, Int
 
+from attention_core.edits import EMPTY, Edits
 from attention_core.steps import HeadSteps
 from attention_core.trace import LayerTrace, Trace, Verification
 
@@ -33,12 +34,16 @@ class PlainForward:
     logits: tuple[Float[np.ndarray, "query answer"], ...]
 
 
-def forward(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> PlainForward:
-    """The model's own computation, start to end, from its matrices as trained."""
-    stream = {"word": _embedded(model, ids)}
+def forward(model: TaughtModel, ids: Int[np.ndarray, " token"], edits: Edits = EMPTY) -> PlainForward:
+    """The model's own computation, start to end, from its matrices as trained.
+
+    Args:
+        ids: in the order in which they are fed; `edits.order` only tells which token of the text stands where.
+    """
+    stream = {"word": _embedded(model, ids, edits.positions)}
     weights, written, streams = [], [], []
-    for layer in model.layers:
-        looks, adds = _attend(layer, stream, model.card.causal)
+    for index, layer in enumerate(model.layers):
+        looks, adds = _attend(layer, stream, model.card.causal, edits.within(index))
         stream = {**stream, layer.writes: stream.get(layer.writes, 0.0) + adds}
         if layer.mlp is not None:
             hidden = sum(stream[part] for part in dict.fromkeys((*layer.query_reads, layer.writes)))
@@ -54,9 +59,11 @@ def forward(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> PlainForward:
     return PlainForward(tuple(weights), tuple(written), tuple(logits))
 
 
-def _embedded(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> Float[np.ndarray, "token d_model"]:
+def _embedded(
+    model: TaughtModel, ids: Int[np.ndarray, " token"], with_places: bool
+) -> Float[np.ndarray, "token d_model"]:
     words = model.embedding[ids]
-    if model.card.details["positions"] == "none":
+    if model.card.details["positions"] == "none" or not with_places:
         return words
     if model.card.details["positions"] == "learned":
         return words + np.asarray(model.positions)[: len(ids)]
@@ -66,28 +73,43 @@ def _embedded(model: TaughtModel, ids: Int[np.ndarray, " token"]) -> Float[np.nd
 
 
 def _attend(
-    layer: TaughtLayer, stream: Mapping[str, Float[np.ndarray, "token d_model"]], is_causal: bool
+    layer: TaughtLayer, stream: Mapping[str, Float[np.ndarray, "token d_model"]], is_causal: bool, edits: Edits
 ) -> tuple[Float[np.ndarray, "head query key"], Float[np.ndarray, "query d_model"]]:
     asks = np.add.reduce([stream[part] for part in layer.query_reads])
     answers = np.add.reduce([stream[part] for part in layer.key_reads])
     q = np.einsum("nd,hde->hne", asks, layer.w_q)
-    k = np.einsum("nd,hde->hne", answers, layer.w_k)
-    v = np.einsum("nd,hde->hne", answers, layer.w_v)
-    logits = np.einsum("hqe,hke->hqk", q, k) / np.sqrt(q.shape[-1])
+    k = np.einsum("nd,hde->hne", answers, layer.w_q if edits.tie == "qk" else layer.w_k)
+    v = np.einsum("nd,hde->hne", answers, layer.w_k if edits.tie == "kv" else layer.w_v)
+    logits = np.einsum("hqe,hke->hqk", q, k) / (np.sqrt(q.shape[-1]) if edits.scale else 1) / edits.temperature
     n = len(asks)
-    if is_causal:
+    if is_causal if edits.causal is None else edits.causal:
         logits = logits + np.triu(np.full((n, n), -np.inf), k=1)
     if layer.window is not None:
         logits = logits + np.triu(np.full((n, n), -np.inf), k=layer.window + 1)
         logits = logits + np.tril(np.full((n, n), -np.inf), k=-layer.window - 1)
-    odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    weights = odds / odds.sum(axis=-1, keepdims=True)
+    logits = logits + _hidden(logits.shape, edits)
+    top = logits.max(axis=-1, keepdims=True)
+    odds = np.exp(logits - np.where(np.isinf(top), 0, top))
+    # A row without any key has no sum to divide by: it stays 0.
+    weights = odds / np.maximum(odds.sum(axis=-1, keepdims=True), np.finfo(float).tiny)
     return weights, np.einsum("hqk,hke,hed->qd", weights, v, layer.w_o)
+
+
+def _hidden(shape: tuple[int, ...], edits: Edits) -> Float[np.ndarray, "head query key"]:
+    """−∞ at silenced keys and cut edges, 0 elsewhere."""
+    added = np.zeros(shape)
+    token_at = np.arange(shape[-1]) if edits.order is None else np.array(edits.order)
+    silent = np.isin(token_at, list(edits.silenced))
+    added[:, (token_at[:, None] != token_at) & silent] = -np.inf
+    for _, head, query, key in edits.cut:
+        heads = np.full(shape[0], True) if head is None else np.arange(shape[0]) == head
+        added[heads[:, None, None] & (token_at[:, None] == query) & (token_at == key)] = -np.inf
+    return added
 
 
 def verify(model: TaughtModel, trace: Trace, full: bool) -> Verification:
     """Compare every head's weights, every layer's output and every answer's logit with the plain forward pass."""
-    expected = forward(model, np.array([token.id for token in trace.tokens]))
+    expected = forward(model, np.array([token.id for token in trace.tokens]), trace.edits)
     n = len(trace.tokens)
     rows = np.arange(n) if full else np.unique(np.linspace(0, n - 1, N_ROWS).round().astype(int))
     layers = zip(trace.layers, expected.weights, expected.written, strict=True)
@@ -151,5 +173,5 @@ def _row_sum_error(layer: LayerTrace) -> float:
 
 
 def _forbidden_weight(layer: LayerTrace) -> float:
-    forbidden = ~layer.allowed
-    return max(float(np.abs(layer.weights(h)[forbidden]).max(initial=0.0)) for h in range(layer.n_heads))
+    heads = map(layer.head, range(layer.n_heads))
+    return max(float(np.abs(head.weights[~head.allowed]).max(initial=0.0)) for head in heads)

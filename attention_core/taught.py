@@ -13,7 +13,7 @@ repeated under itself for every part that is read, zeros for every part that is 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -22,11 +22,13 @@ from jaxtyping import Bool, Float, Int
 
 from attention_core import plain
 from attention_core.cards import ModelCard
-from attention_core.errors import EmptyText, TextTooLong, TraceMismatch, UnsupportedModel
+from attention_core.edits import EMPTY, Edits
+from attention_core.errors import EmptyText, TextTooLong, TraceMismatch, UnfitEdit, UnsupportedModel
 from attention_core.readouts import Readout
 from attention_core.steps import project, read_only
 from attention_core.trace import Answer, AnswerSum, LayerTrace, Token, Trace
 from attention_core.words import SPLITTERS, fold
+from attention_core.writing import Writing, agreeing
 
 Stream = Mapping[str, Float[np.ndarray, "token d_model"]]
 
@@ -126,18 +128,55 @@ class TaughtModel:
         )
         return (*prefix, *typed)
 
-    def trace(self, text: str, pair: str | None = None) -> Trace:
+    def trace(self, text: str, pair: str | None = None, edits: Edits = EMPTY) -> Trace:
         """Run the model on `text` and keep every factor of its attention.
+
+        Args:
+            edits: what is different in this run. The trace's tokens stand in the order in which they were fed.
 
         Raises:
             EmptyText, TextTooLong: the text does not fit.
+            UnfitEdit: an edit names a token, layer or head that is not there, or needs other shapes.
             UnsupportedModel: a pair was given; a taught model reads one text.
             TraceMismatch: the steps differ from the plain forward pass (a damaged model file).
         """
         if pair is not None:
             raise UnsupportedModel("a taught model reads one text, not a pair")
         tokens = self.tokenize(text)
-        run = self._run(np.array([token.id for token in tokens]))
+        edits.check(len(tokens), [len(layer.w_q) for layer in self.layers])
+        return self._traced(text, edits.ordered(tokens), edits)
+
+    def trace_written(self, writing: Writing) -> Trace:
+        """What a model wrote, by its numbers: every token but the last, which has not been read yet.
+
+        Raises:
+            TraceMismatch: the steps differ from the plain forward pass, or from what the model said while writing.
+        """
+        return agreeing(self._traced(writing.text_read, writing.read), writing, plain.TOLERANCE)
+
+    def read_on(self, ids: Sequence[int]) -> tuple[Float[np.ndarray, " word"], tuple[LayerTrace, ...]]:
+        """The logits of the word after these, and every layer's factors.
+
+        Raises:
+            UnsupportedModel: its answers are no words of its own.
+        """
+        run = self._run(np.array(ids))
+        readout = self.next_word()
+        return readout.logits(run.streams[readout.after])[-1], run.layers
+
+    def next_word(self) -> Readout:
+        """The read-out that says the next word.
+
+        Raises:
+            UnsupportedModel: there is none: its answers are no words of its own.
+        """
+        found = [one for one in self.readouts if one.at != "prefix" and one.answers == self.vocabulary]
+        if not found:
+            raise UnsupportedModel("this model gives no probabilities of words")
+        return found[0]
+
+    def _traced(self, text: str, tokens: tuple[Token, ...], edits: Edits = EMPTY) -> Trace:
+        run = self._run(np.array([token.id for token in tokens]), edits)
         trace = Trace(
             text=text,
             tokens=tokens,
@@ -147,6 +186,7 @@ class TaughtModel:
             predictions=self._answers(run, tokens),
             verify=partial(plain.verify, self),
             sum_answer=partial(self._sum_answer, run, tokens),
+            edits=edits,
         )
         verification = trace.check()
         if not verification.passed:
@@ -157,13 +197,14 @@ class TaughtModel:
         """The read-out that answers at this token."""
         return next((readout for readout in self.readouts if readout.answers_at(token)), None)
 
-    def _run(self, ids: Int[np.ndarray, " token"]) -> Run:
-        word = self.embedding[ids] if self.positions is None else self.embedding[ids] + self.positions[: len(ids)]
+    def _run(self, ids: Int[np.ndarray, " token"], edits: Edits = EMPTY) -> Run:
+        places = self.positions if edits.positions else None
+        word = self.embedding[ids] if places is None else self.embedding[ids] + places[: len(ids)]
         streams: list[Stream] = [{"word": word}]
         layers, fed = [], []
         for index, layer in enumerate(self.layers):
             before = streams[-1]
-            traced = _trace_layer(index, layer, before, self.card.causal)
+            traced = _trace_layer(index, _tied(layer, edits.within(index).tie), before, self.card.causal, edits)
             after = _added(before, layer.writes, np.asarray(traced.written))
             extra = None if layer.mlp is None else layer.mlp(_mlp_input(layer, after))
             after = after if extra is None else _added(after, layer.writes, extra)
@@ -212,18 +253,30 @@ def _mlp_input(layer: TaughtLayer, stream: Stream) -> Float[np.ndarray, "token d
     return np.add.reduce([stream[part] for part in dict.fromkeys((*layer.query_reads, layer.writes))])
 
 
-def _trace_layer(index: int, layer: TaughtLayer, stream: Stream, is_causal: bool) -> LayerTrace:
+def _tied(layer: TaughtLayer, tie: str | None) -> TaughtLayer:
+    if tie == "qk":
+        return replace(layer, w_k=layer.w_q)
+    if tie == "kv" and layer.w_k.shape != layer.w_v.shape:
+        keys, values = layer.w_k.shape[2], layer.w_v.shape[2]
+        raise UnfitEdit("tie", tie, f"another: W_K makes vectors of {keys} numbers, and values have {values}")
+    return replace(layer, w_v=layer.w_k) if tie == "kv" else layer
+
+
+def _trace_layer(index: int, layer: TaughtLayer, stream: Stream, is_causal: bool, edits: Edits) -> LayerTrace:
     x = read_only(np.concatenate([stream[part] for part in layer.parts], axis=1))
     w_q = _stacked(layer.w_q, layer.query_reads, layer.parts)
     w_k, w_v = (_stacked(w, layer.key_reads, layer.parts) for w in (layer.w_k, layer.w_v))
+    by_head = edits.apply_to_mask(layer.allowed(len(x), is_causal), index, len(layer.w_q))
+    allowed = read_only(np.asarray(by_head.any(axis=0)))
     traced = LayerTrace(
         index=index,
         kind="self",
         q=_projected(x, w_q),
         k=_projected(x, w_k),
         v=_projected(x, w_v),
-        scale=1 / math.sqrt(layer.w_q.shape[2]),
-        allowed=layer.allowed(len(x), is_causal),
+        scale=edits.factor(1 / math.sqrt(layer.w_q.shape[2]), index),
+        allowed=allowed,
+        hidden=None if (allowed == by_head).all() else read_only(allowed & ~by_head),
         x=x,
         x_key=x,
         w_q=w_q,

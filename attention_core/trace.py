@@ -11,12 +11,17 @@ from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, UInt8
 
 from attention_core.cards import ModelCard
+from attention_core.edits import EMPTY, Edits
 from attention_core.errors import UnsupportedModel, WeightsOnly
+from attention_core.sizes import n_bytes
 from attention_core.steps import HeadSteps, HeadWeights, attention, read_only
 from attention_core.tokens import Note, Token
+
+# The arrays of a layer that are no part of the model.
+OF_THE_TEXT = ("q", "k", "v", "allowed", "bias", "x", "x_key", "written", "given", "hidden")
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,7 @@ class LayerTrace:
         reason: why x and the matrices are None, or None where nothing is missing.
         written: (query, d_model) what the layer, all heads together, adds to the stream, or None.
         given: (head, query, key) weights that came without q, k and v, or None.
+        hidden: (head, query, key) True where one head may not see what `allowed` lets others see, or None.
     """
 
     index: int
@@ -66,6 +72,7 @@ class LayerTrace:
     is_turned: bool = False
     reason: str | None = None
     given: Float[np.ndarray, "head query key"] | None = None
+    hidden: Bool[np.ndarray, "head query key"] | None = None
 
     @property
     def n_heads(self) -> int:
@@ -92,7 +99,7 @@ class LayerTrace:
             self.k[shared],
             self.v[shared],
             scale=self.scale,
-            allowed=self.allowed,
+            allowed=self.allowed if self.hidden is None else self.allowed & ~self.hidden[h],
             bias=_part(self.bias, h),
             softcap=self.softcap,
             sink=None if self.sinks is None else float(self.sinks[h]),
@@ -121,6 +128,7 @@ class LayerTrace:
             x=None if self.x is None else self.x[rows],
             written=None if self.written is None else self.written[rows],
             given=_rows(self.given, rows),
+            hidden=_rows(self.hidden, rows),
         )
 
     def head_weights(self, h: int) -> HeadWeights:
@@ -212,6 +220,8 @@ class Verification:
         n_rows: query rows compared per layer.
         row_sum_error: largest |row sum − 1| over rows with keys.
         forbidden_weight: the largest weight on a key that may not be seen.
+        dtype: the type of the numbers that a real model computed with ("float32", "bfloat16" …); its rounding is what
+            `tolerance` allows for. "" where there is no such model.
     """
 
     reference: str
@@ -221,6 +231,7 @@ class Verification:
     n_rows: int
     row_sum_error: float
     forbidden_weight: float
+    dtype: str = ""
 
     @property
     def passed(self) -> bool:
@@ -244,6 +255,8 @@ class Trace:
         predictions: per token the model's answers, likeliest first (none at a token where it answers nothing), or
             None where it has no such head.
         notes: what a reader should know about the tokens or the numbers.
+        edits: what was different in this run; tokens stand in the order in which they were fed.
+        image: the picture as the model saw it, 0–255, and grid: its patches, (rows, columns); None for texts.
     """
 
     text: str
@@ -259,6 +272,9 @@ class Trace:
     target_tokens: tuple[Token, ...] = ()
     notes: tuple[Note, ...] = ()
     pair: str | None = None
+    edits: Edits = EMPTY
+    image: UInt8[np.ndarray, "height width 3"] | None = None
+    grid: tuple[int, int] | None = None
 
     @cached_property
     def stacks(self) -> Mapping[str, tuple[LayerTrace, ...]]:
@@ -271,6 +287,12 @@ class Trace:
     def answering(self, kind: str = "self") -> tuple[Token, ...]:
         """The tokens of the columns of a stack's layers: who answers."""
         return self.target_tokens if kind == "decoder" else self.tokens
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """Bytes of the arrays that this text brought about, shared ones counted once; the model's matrices are its."""
+        layers = [layer for stack in self.stacks.values() for layer in stack]
+        return n_bytes(getattr(layer, name) for layer in layers for name in OF_THE_TEXT)
 
     def check(self, full: bool = False) -> Verification:
         """Hold this trace against the model's own computation: eight query rows per layer, or all of them."""

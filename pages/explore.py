@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui import components, controls, notes, selection, translations
 from ui.paths import PAGES
-from ui.pictures import compare, explore
+from ui.pictures import compare, explore, vision
 
 words = translations.words(selection.current().lang)
 
@@ -33,5 +33,7 @@ if trace is not None and selection.current().is_compared:
     if other is not None:
         components.compare(compare.frame(trace, other, selection.current(), words))
 
-if trace is not None and components.explore(explore.frame(trace, selection.current(), words)):
+if trace is not None and trace.grid is not None:
+    components.vision(vision.frame(trace, selection.current(), words))
+elif trace is not None and components.explore(explore.frame(trace, selection.current(), words)):
     st.switch_page(PAGES / "steps.py")

@@ -53,6 +53,7 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
     pages = [("explore", "explore", {}), ("compare", "explore", {"compare": 1})]
     pages += [(f"steps-{step}", "steps", {"step": step}) for step in ("project", "score", "softmax", "sum")]
     pages += [(f"explore-{model}", "explore", {"model": model, "text": text}) for model, text in TEXTS.items()]
+    pages += [("heads", "heads", {}), ("heads-two", "heads", {"model": "two-heads", "text": TEXTS["two-heads"]})]
     pages += [("learn", "learn", {}), ("learn-versus", "learn", {"task": "dish", "versus": "one_layer"})]
     for (name, page, fields), theme, lang, width in product(pages, ("light", "dark"), ("en", "zh"), WIDTHS):
         path = folder / f"{name}-{lang}-{theme}-{width}.png"

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 import attention_core as ac
 from attention_core.cards import DEFAULT
-from ui import examples, learned, lessons, models
+from ui import bench_codes, edit_texts, examples, exercises, learned, lessons, models, writers
 from ui.translations import LANGUAGES
 
 LOOKS = ("asks", "answers")
@@ -38,6 +38,7 @@ class Selection:
         step: where the walk stands; is_projected: sizes for a projector.
         is_whole: pieces of words read as one; block: which part of a pair's matrix ("all", "AA", "AB", "BA", "BB").
         is_sink_left_out: without the token that takes most of the attention, the rest made 1 again.
+        edits: what is different in the second run of What if, as ui/edit_texts.py writes it.
     """
 
     lang: str
@@ -58,6 +59,7 @@ class Selection:
     is_whole: bool
     block: str
     is_sink_left_out: bool
+    edits: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,11 +117,13 @@ def read_address(query: Mapping[str, str], language: str) -> tuple[dict[str, Any
         "is_whole": switch("whole"),
         "block": read("block", BLOCKS[0], _one_of(BLOCKS)),
         "is_sink_left_out": switch("nosink"),
+        "edits": _edits(query.get("edits", ""), refuse),
     }
     taught = lessons.read(query, refuse)
     if any(note.field == "model" for note in found) and query["model"].startswith(learned.PREFIX):
         taught |= lesson_behind(query["model"])
-    return fields | taught, tuple(found)
+    benches = bench_codes.read(query, refuse) | exercises.read(query, refuse)
+    return fields | taught | benches | writers.read(query, fields, refuse), tuple(found)
 
 
 def lesson_behind(name: str) -> dict[str, Any]:
@@ -144,6 +148,7 @@ def address(selection: Selection) -> str:
         "step": selection.step,
         **_raised(projector=selection.is_projected, whole=selection.is_whole, nosink=selection.is_sink_left_out),
         **({} if selection.block == BLOCKS[0] else {"block": selection.block}),
+        **({"edits": selection.edits} if selection.edits else {}),
     }
     texts = {
         "text": selection.text,
@@ -162,6 +167,22 @@ def lesson_address(selection: Selection, lesson: lessons.Lesson) -> tuple[str, b
     whole = urlencode(fields, errors="replace")
     is_whole = len(whole) <= MAX_ADDRESS
     return whole if is_whole else urlencode({**fields, "own": ""}), is_whole
+
+
+def _edits(text: str, refuse: Callable[[str, str], None]) -> str:
+    edits, bad = edit_texts.read(text[:MAX_ADDRESS])
+    for piece in bad:
+        refuse("edits", piece)
+    return edit_texts.write(edits)
+
+
+def write_address(selection: Selection, choice: writers.Choice) -> tuple[str, bool]:
+    """The query string that reproduces the Write page, and whether all of it: too long, it lacks the prompt."""
+    projector = {"projector": 1} if selection.is_projected else {}
+    fields = {"lang": selection.lang, **writers.address(choice), **projector}
+    whole = urlencode(fields, errors="replace")
+    is_whole = len(whole) <= MAX_ADDRESS
+    return whole if is_whole else urlencode({**fields, "prompt": ""}), is_whole
 
 
 def _one_of(options: Any) -> Callable[[str], str]:

@@ -1,20 +1,50 @@
-"""What is kept between runs: traces by (model, text). Values, so that readers may share them."""
+"""What is kept between runs: traces by what they were asked for. Values, so that readers may share them."""
 
 from __future__ import annotations
 
-import streamlit as st
+from threading import BoundedSemaphore
 
 import attention_core as ac
-from ui import models
+from ui import images, models, own, shelf
+from ui.bounded import Bounded
 
-MAX_TRACES = 256  # A taught model's trace is some 100 kB.
+ROOM = 768 * 2**20  # Bytes. A taught model's trace takes some 100 kB, one of 512 tokens through BERT some 70 MB.
+AT_ONCE = 2  # Real models that compute at the same time: light readers must not wait for heavy ones.
+
+Asked = tuple[str, str, str, str]
+_traces: Bounded[Asked, ac.Trace] = Bounded(ROOM, lambda trace: trace.n_bytes)
+_computing = BoundedSemaphore(AT_ONCE)
 
 
-@st.cache_resource(max_entries=MAX_TRACES, show_spinner=False)
-def trace_of(model: str, text: str) -> ac.Trace:
+class NotLoaded(ac.AttentionError):
+    """The model has yet to be loaded, or is no longer on the shelf."""
+
+
+def trace_of(model: str, text: str, pair: str = "", target: str = "", image: str = "") -> ac.Trace:
     """The trace of `text` through the model of that name.
 
+    Args:
+        pair: a second segment, or ""; target: what a decoder reads, or "" where the model writes it.
+        image: a picture by its name (ui/images.py) for a model that looks at pictures, which reads no text.
+
     Raises:
-        AttentionError: as `load` and `trace` do.
+        NotLoaded: a real model that is not loaded; AttentionError: as `load` and `trace` do.
     """
-    return models.load(model).trace(text)
+    if model.startswith(own.PREFIX):
+        return models.own_trace(model)
+    asked = (model, text, pair, target) if not image else (model, "", "", image)
+    if not models.is_real(model):
+        return _traces.get(asked, lambda: models.load(model).trace(text))
+    loaded = shelf.ready(model)
+    if loaded is None:
+        raise NotLoaded(model)
+
+    def trace() -> ac.Trace:
+        # A trace's check holds its model in memory: those of models that have left the shelf go with them.
+        _traces.drop(lambda kept: models.is_real(kept[0]) and not shelf.has(kept[0]))
+        with _computing:
+            if image:
+                return loaded.trace_image(images.of(image))
+            return loaded.trace(text, pair=pair or None, target=target or None)
+
+    return _traces.get(asked, trace)

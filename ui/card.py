@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 import attention_core as ac
+from ui import models
 from ui.translations import LANGUAGES, Words
 
 # Texts with a heading of ours, in this order; any other text of a card follows under its own name.
@@ -27,22 +28,26 @@ def show(card: ac.ModelCard, words: Words) -> None:
 
 def _body(card: ac.ModelCard, words: Words) -> None:
     lang, facts = words.language, card.details
-    st.markdown(f"**{card.title[lang]}**  \n{facts['summary'][lang]}")
+    summary = facts.get("summary", card.source)[lang]
+    st.markdown(f"**{card.title[lang]}**  \n{summary}")
     st.markdown(_sizes(card, words))
+    if "method" in facts:
+        st.markdown(_captured(card, words))
     for heading, text in texts(facts, words):
         st.markdown(f"**{heading}**  \n{text}")
     if "training" in facts:
         st.markdown(f"**{words('card.training')}**  \n{training(facts['training'], words)}")
-    runs = facts["figures"]["seeds"]
-    st.markdown(f"**{words('card.figures', n=len(runs))}**")
-    st.table(figures(facts, words))
-    if "n_reached" in facts["figures"]:
+    if "figures" in facts:
+        st.markdown(f"**{words('card.figures', n=len(facts['figures']['seeds']))}**")
+        st.table(figures(facts, words))
+    if "n_reached" in facts.get("figures", ()):
         st.markdown(_reached(facts["figures"], words))
     if facts.get("measured"):
         st.markdown(f"**{words('card.measured')}**\n{_bullets(_measured(facts['measured'], words))}")
     if "not_to_claim" in facts:
         st.markdown(f"**{words('card.not_to_claim')}**\n{_bullets(facts['not_to_claim'][lang])}")
-    st.markdown(f"**{words('card.source')}**  \n{card.source[lang]} · {words('card.licence', licence=card.licence)}")
+    licence = f" · {words('card.licence', licence=card.licence)}" if card.licence else ""
+    st.markdown(f"**{words('card.source')}**  \n{card.source[lang]}{licence}")
 
 
 def texts(facts: Mapping[str, Any], words: Words) -> Iterator[tuple[str, str]]:
@@ -90,10 +95,9 @@ def _measured(variants: Sequence[Mapping[str, Any]], words: Words) -> list[str]:
 
 
 def _sizes(card: ac.ModelCard, words: Words) -> str:
-    layer, head = card.reading_head or (0, 0)
-    return words(
+    sizes = words(
         "card.sizes",
-        layers=card.n_layers,
+        layers=_numbered(card),
         heads=card.n_heads,
         d_model=card.d_model,
         d_head=card.d_head,
@@ -101,9 +105,29 @@ def _sizes(card: ac.ModelCard, words: Words) -> str:
         max_tokens=card.max_tokens,
         unit=words(f"units.{card.details['tokenizer']}_one"),
         units=words(f"units.{card.details['tokenizer']}_many"),
-        layer=layer,
-        head=head,
     )
+    if card.reading_head is None:
+        return sizes
+    layer, head = card.reading_head
+    return f"{sizes} {words('card.begins', layer=layer, head=head)}"
+
+
+def _numbered(card: ac.ModelCard) -> str:
+    """How many layers have attention; which ones, where the model has others between them."""
+    numbers = models.layer_numbers(card, models.stacks(card)[0])
+    if list(numbers) == list(range(len(numbers))):
+        return str(len(numbers))
+    return f"{len(numbers)} ({', '.join(map(str, numbers))})"
+
+
+def _captured(card: ac.ModelCard, words: Words) -> str:
+    """How the numbers of a real model were had, and what was held against what when it was loaded."""
+    facts = card.details
+    how = words(f"card.method_{facts['method']}")
+    away = facts.get("largest_difference")
+    if away is None:
+        return how
+    return f"{how} {words('card.proven', n=facts['probed'], difference=f'{away:.1e}', dtype=facts['dtype'])}"
 
 
 def _is_text(value: object) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from ui import addresses, selection
-from ui.addresses import MAX_ADDRESS, Selection
+from ui.addresses import MAX_ADDRESS, STACKS, Selection
 from ui.frame import pack
 from ui.paths import COMPONENTS_ROUTE
 from ui.translations import Words
@@ -38,7 +38,14 @@ def _component(name: str) -> Callable:
     return st.components.v2.component(name, js=stub)
 
 
-_explore, _compare, _steps, _learn, _link = map(_component, ("explore", "compare", "steps", "learn", "link"))
+_explore, _compare, _heads, _steps, _learn, _link = map(
+    _component, ("explore", "compare", "heads", "steps", "learn", "link")
+)
+_whatif = _component("whatif")
+_write = _component("write")
+_bench, _exercise = _component("bench"), _component("exercise")
+_scene = _component("scene")
+_vision = _component("vision")
 
 
 def explore(frame: bytes) -> bool:
@@ -58,9 +65,33 @@ def explore(frame: bytes) -> bool:
     return bool(result.walk)
 
 
+def vision(frame: bytes) -> None:
+    """A head's row over a picture."""
+
+    def on_choice() -> None:
+        selection.choose(_position(selection.event("vision", "choice")["token"]), None)
+
+    _vision(key="vision", data=frame, on_choice_change=on_choice)
+
+
 def compare(frame: bytes) -> None:
     """Two sentences' rows for the same asker, and their difference."""
     _compare(key="compare", data=frame)
+
+
+def heads(frame: bytes) -> bool:
+    """Every head as a small picture. Returns whether the reader opened one; it is chosen by then."""
+
+    def on_open() -> None:
+        opened = selection.event("heads", "opened")
+        if opened["stack"] in STACKS:
+            selection.mark("stack", opened["stack"])
+        for name in ("layer", "head"):
+            number = _position(opened[name])
+            if number is not None:
+                selection.mark(name, number)
+
+    return bool(_heads(key="heads", data=frame, on_opened_change=on_open).opened)
 
 
 def steps(frame: bytes) -> None:
@@ -71,6 +102,11 @@ def steps(frame: bytes) -> None:
         selection.move(moved["step"], _position(moved["query"]), _position(moved["key"]))
 
     _steps(key="steps", data=frame, on_moved_change=on_moved, on_open_change=lambda: _open("steps"))
+
+
+def whatif(frame: bytes, asked: Mapping[str, Callable[[], None]]) -> None:
+    """Two runs side by side. `asked` does what the reader asks for: silence, cut, order, ask, drop."""
+    _whatif(key="whatif", data=frame, **{f"on_{name}_change": act for name, act in asked.items()})
 
 
 def learn(frame: bytes, train: Callable[[], None], stop: Callable[[object], None]) -> None:
@@ -84,6 +120,26 @@ def learn(frame: bytes, train: Callable[[], None], stop: Callable[[object], None
     )
 
 
+def write(frame: bytes) -> None:
+    """A text that grows token by token. The picture itself asks the server for what is new (ui/written.py)."""
+    _write(key="write", data=frame)
+
+
+def bench(frame: bytes, changed: Callable[[object], None]) -> None:
+    """The bench. `changed` takes what the reader laid on it."""
+    _bench(key="bench", data=frame, on_changed_change=lambda: changed(selection.event("bench", "changed")))
+
+
+def exercise(frame: bytes, check: Callable[[object], None]) -> None:
+    """An exercise to fill in. `check` takes what is to be judged."""
+    _exercise(key="exercise", data=frame, on_check_change=lambda: check(selection.event("exercise", "check")))
+
+
+def bench_link(query: str, selected: Selection, strings: Mapping[str, str]) -> None:
+    """The same as `link` on the Bench page, whose link carries the numbers themselves."""
+    _copy_link(query, True, selected, strings)
+
+
 def link(selected: Selection, words: Words) -> None:
     """The control that copies the link, and keeps the address bar equal to it."""
     query = addresses.address(selected)
@@ -95,6 +151,24 @@ def lesson_link(selected: Selection, words: Words) -> None:
     query, is_whole = addresses.lesson_address(selected, selection.lesson())
     said = {name: words(f"link.lesson_{name}") for name in ("copied", "carries_text", "too_long")}
     _copy_link(query, is_whole, selected, {**words.section("link"), **said})
+
+
+def write_link(selected: Selection, words: Words) -> None:
+    """The same on the Write page, whose link carries the prompt and how it is gone on from."""
+    query, is_whole = addresses.write_address(selected, selection.writer())
+    said = {name: words(f"write.link_{name}") for name in ("copied", "carries_text", "too_long")}
+    _copy_link(query, is_whole, selected, {**words.section("link"), **said})
+
+
+def scene_link(query: str, is_whole: bool, selected: Selection, words: Words) -> None:
+    """The same for a scene of a story, whose link carries what its controls say."""
+    said = {name: words(f"link.lesson_{name}") for name in ("copied", "carries_text", "too_long")}
+    _copy_link(query, is_whole, selected, {**words.section("link"), **said})
+
+
+def scene(frame: bytes) -> None:
+    """The pictures of a scene of a story."""
+    _scene(key="scene", data=frame)
 
 
 def _copy_link(query: str, is_whole: bool, selected: Selection, strings: Mapping[str, str]) -> None:

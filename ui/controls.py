@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
 import attention_core as ac
 from attention_core.cards import DEFAULT
-from ui import card, components, examples, learned, lessons, models, notes, selection
+from ui import (
+    allowed,
+    card,
+    components,
+    examples,
+    images,
+    learned,
+    lessons,
+    models,
+    notes,
+    opening,
+    own,
+    selection,
+    views,
+)
 from ui.addresses import LOOKS, MAX_CHARACTERS
 from ui.caches import trace_of
 from ui.pictures import table
@@ -16,19 +31,40 @@ from ui.selection import KEPT
 from ui.translations import Words
 
 TYPING_PAUSE = "50ms"  # After the last key; short enough to feel live, long enough not to redraw twice for one stroke.
+REAL_PAUSE = "500ms"  # For real models, which take longer to read a sentence than a hand to type the next letter.
 
 
 def sentence(words: Words, *, key: str = "text", label: str = "controls.sentence") -> None:
-    """The box that the sentence is typed into; the picture follows while typing."""
+    """The box that the sentence is typed into; the picture follows while typing. Own arrays have no sentence."""
+    name = selection.current().model
+    if name.startswith(own.PREFIX):
+        st.caption(words("controls.own_arrays"))
+        return
+    if models.card(name).details["tokenizer"] == "patches":
+        _image(words)
+        return
     st.text_input(
         words(label),
         key=key,
         max_chars=MAX_CHARACTERS,
-        live=TYPING_PAUSE,
+        live=REAL_PAUSE if models.is_real(name) else TYPING_PAUSE,
         label_visibility="collapsed",
         placeholder=words("controls.placeholder"),
         persist_state=KEPT,
     )
+
+
+def _image(words: Words) -> None:
+    """The picture for a model that looks at pictures."""
+    given = st.file_uploader(
+        words("vision.upload"), type=["png", "jpg", "jpeg"], key="picture", max_upload_size=images.LARGEST // 2**20
+    )
+    if given is not None:
+        selection.mark("image", images.add(given.getvalue()))
+    elif selection.peek("image") is None:
+        st.caption(words("vision.needed"))
+        sample = partial(selection.mark, "image", images.SAMPLE)
+        st.button(words("vision.sample"), key="sample_picture", on_click=sample)
 
 
 def example_pills(words: Words) -> None:
@@ -64,15 +100,19 @@ def model_choice(words: Words) -> ac.ModelCard:
     selection.relabel("model", words.language)
     st.selectbox(
         words("controls.model"),
-        menu(selection.current().model),
+        menu(*selection.opened()),
         key="model",
-        format_func=_model_label(words),
+        format_func=model_label(words),
         on_change=selection.use_model,
         width=280,
         persist_state=KEPT,
     )
-    _numbers(words("controls.layer"), "layer", chosen.n_layers)
-    _numbers(words("controls.head"), "head", chosen.n_heads)
+    opening.box(words)
+    if not models.is_pending(chosen):
+        views.stack(chosen, words)
+        now = selection.current()
+        numbers(words("controls.layer"), "layer", models.layer_numbers(chosen, now.stack))
+        numbers(words("controls.head"), "head", range(models.n_heads(chosen, now.stack, now.layer)))
     return chosen
 
 
@@ -90,8 +130,10 @@ def direction(words: Words) -> None:
 
 
 def tools(model: ac.ModelCard, trace: ac.Trace | None, words: Words) -> None:
-    """The model's card, the file, the link."""
-    _card_button(model, words)
+    """How the matrix is read, the model's card, the file, the link."""
+    views.popover(trace, words)
+    if not models.is_pending(model):
+        _card_button(model, words)
     if trace is not None:
         _save_button(trace, words)
     components.link(selection.current(), words)
@@ -116,44 +158,57 @@ def _save_button(trace: ac.Trace, words: Words) -> None:
 
 
 def traced(words: Words) -> ac.Trace | None:
-    """The chosen sentence through the chosen model, or a sentence that says why not."""
+    """The chosen sentence through the chosen model, or what it waits for, or a sentence that says why not."""
     chosen = selection.current()
+    trace = _traced(chosen.text, words)
+    if trace is not None:
+        selection.fit_tokens(trace)
+    return trace
+
+
+def _traced(text: str, words: Words) -> ac.Trace | None:
+    chosen = selection.current()
+    if models.is_real(chosen.model) and opening.waiting(chosen.model, words):
+        return None
     try:
-        trace = trace_of(chosen.model, chosen.text)
+        if models.is_real(chosen.model):
+            with st.spinner(words("controls.reading")):
+                if models.card(chosen.model).details["tokenizer"] != "patches":
+                    return trace_of(chosen.model, text, chosen.pair, chosen.target)
+                image = selection.peek("image")
+                return None if image is None else trace_of(chosen.model, "", image=image)
+        return trace_of(chosen.model, text)
     except ac.AttentionError as error:
         notes.show_error(error, words)
         return None
-    selection.fit_tokens(trace)
-    return trace
 
 
 def second_traced(words: Words) -> ac.Trace | None:
     """The sentence to compare with, through the same model."""
-    chosen = selection.current()
-    try:
-        return trace_of(chosen.model, chosen.second)
-    except ac.AttentionError as error:
-        notes.show_error(error, words)
-        return None
+    return _traced(selection.current().second, words)
 
 
-def menu(chosen: str) -> list[str]:
-    """The models' names, the chosen one among them: base models first, the default on top, then what varies them."""
+def menu(*opened: str) -> list[str]:
+    """The models' names: base models first, the default on top, then what varies them, then what was opened."""
     order = (DEFAULT, *examples.families())
 
     def place(name: str) -> tuple[bool, bool, int]:
         known = models.card(name)
         family = examples.family_of(known)
         at = order.index(family) if family in order else len(order)
-        return models.is_passing(name), "variant_of" in known.details, at
+        return name in opened, "variant_of" in known.details, at
 
-    return sorted(models.names(chosen), key=place)
+    return sorted(models.names(*opened), key=place)
 
 
-def _model_label(words: Words) -> Callable[[str], str]:
+def model_label(words: Words) -> Callable[[str], str]:
+    """What the menu says of a model, by its name."""
+
     def label(name: str) -> str:
         if name.startswith(learned.PREFIX):
             return lessons.model_label(name, words)
+        if allowed.is_real(name):
+            return name.removeprefix(allowed.LOCAL).removeprefix(allowed.HUB)
         known = models.card(name)
         if models.is_passing(name):
             return words("controls.label_loaded", title=known.title[words.language])
@@ -165,9 +220,10 @@ def _model_label(words: Words) -> Callable[[str], str]:
     return label
 
 
-def _numbers(label: str, key: str, n: int) -> None:
+def numbers(label: str, key: str, there_are: Sequence[int]) -> None:
+    """The choice of a layer or a head, by its number in the model."""
     # A row of buttons while it stays short, a list beyond.
-    if n <= 8:
-        st.segmented_control(label, range(n), key=key, required=True, persist_state=KEPT)
+    if len(there_are) <= 8:
+        st.segmented_control(label, there_are, key=key, required=True, persist_state=KEPT)
     else:
-        st.selectbox(label, range(n), key=key, width=90, persist_state=KEPT)
+        st.selectbox(label, there_are, key=key, width=130, persist_state=KEPT)

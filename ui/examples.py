@@ -11,6 +11,8 @@ import attention_core as ac
 from attention_core.cards import DEFAULT
 from ui.paths import ASSETS
 
+REAL = "minilm"  # Whose examples every real model of text shows.
+
 
 @dataclass(frozen=True)
 class Example:
@@ -43,8 +45,9 @@ def all_examples() -> tuple[Example, ...]:
 
 
 def family_of(card: ac.ModelCard) -> str:
-    """The base model whose examples serve this one: the one of its task."""
-    return card.details.get("task", card.name)
+    """The base model whose examples serve this one: that of its task, or for a real one that reads text, `REAL`."""
+    is_reader = card.details.get("kind") == "real" and card.details["tokenizer"] == "tokens"
+    return card.details.get("task", REAL if is_reader else card.name)
 
 
 @cache

@@ -1,6 +1,8 @@
 """One frame of data for a picture: a JSON header, then the arrays as they are (read by components/shared/frame.js).
 
 [uint32 length of the header, little endian][header JSON, padded with spaces][arrays, each on an 8-byte boundary]
+
+Booleans travel as bits, eight to a byte, the first one lowest.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-_CODES = {"float64": "f8", "float32": "f4", "uint8": "u1", "bool": "u1"}
+_CODES = {"float64": "f8", "float32": "f4", "uint8": "u1", "bool": "b1"}
 _BOUNDARY = 8
 
 
@@ -23,11 +25,11 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
     for name, array in arrays.items():
         code = _CODES[str(array.dtype)]
         entries.append({"name": name, "dtype": code, "shape": list(array.shape), "offset": len(body)})
-        body += np.ascontiguousarray(array).astype(f"<{code}", copy=False).tobytes()
+        body += _bytes(array, code)
         body += bytes(-len(body) % _BOUNDARY)
-    facts = json.dumps({**header, "arrays": entries}, allow_nan=False)
-    revision = hashlib.sha256(facts.encode() + body).hexdigest()[:16]
-    text = json.dumps({**header, "arrays": entries, "revision": revision}, allow_nan=False).encode()
+    facts = {**header, "arrays": entries}
+    revision = hashlib.sha256(_json(facts) + body).hexdigest()[:16]
+    text = _json({**facts, "revision": revision})
     text += b" " * (-(len(text) + 4) % _BOUNDARY)
     return struct.pack("<I", len(text)) + text + bytes(body)
 
@@ -37,10 +39,23 @@ def unpack(frame: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     (length,) = struct.unpack_from("<I", frame)
     header = json.loads(frame[4 : 4 + length])
     start = 4 + length
-    arrays = {
-        entry["name"]: np.frombuffer(
-            frame, f"<{entry['dtype']}", count=int(np.prod(entry["shape"])), offset=start + entry["offset"]
-        ).reshape(entry["shape"])
-        for entry in header.pop("arrays")
-    }
-    return header, arrays
+    return header, {entry.pop("name"): _array(frame, start, **entry) for entry in header.pop("arrays")}
+
+
+def _json(facts: Mapping[str, Any]) -> bytes:
+    # Chinese as it is takes half of what its escapes take.
+    return json.dumps(facts, allow_nan=False, ensure_ascii=False).encode(errors="replace")
+
+
+def _bytes(array: np.ndarray, code: str) -> bytes:
+    if code == "b1":
+        return np.packbits(array, bitorder="little").tobytes()
+    return np.ascontiguousarray(array).astype(f"<{code}", copy=False).tobytes()
+
+
+def _array(frame: bytes, start: int, dtype: str, shape: list[int], offset: int) -> np.ndarray:
+    size = int(np.prod(shape))
+    if dtype == "b1":
+        packed = np.frombuffer(frame, np.uint8, count=-(-size // 8), offset=start + offset)
+        return np.unpackbits(packed, count=size, bitorder="little").astype(bool).reshape(shape)
+    return np.frombuffer(frame, f"<{dtype}", count=size, offset=start + offset).reshape(shape)

@@ -1,11 +1,13 @@
 """Models by name, wherever they come from: the catalogue ("pronoun"), a training on this server ("run:…", see
-ui/learned.py), or a file that a reader has loaded ("file:…"). Trained and loaded ones are there while the server runs.
+ui/learned.py), a file that a reader has loaded ("file:…" a model of ours, "arrays:…" numbers), a folder ("dir:…") or a
+Hugging Face id ("hub:…"). Trained and loaded ones are there while the server runs; real ones are loaded when asked for
+(ui/shelf.py), and their cards are known only then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import attention_core as ac
 from attention_core import loading
@@ -13,13 +15,15 @@ from attention_core.cards import card_of
 from attention_core.teach.card import trained_card
 from attention_core.teach.frames import from_bytes
 from attention_core.teach.runs import Frame, RunSpec
-from ui import learned, loaded, training
+from ui import allowed, learned, loaded, own, shelf, training
+from ui.translations import LANGUAGES
 
 N_KEPT = 64  # Trained models that were opened.
+MOST = 10_000  # Layers, and heads, that an address may name before the model is known.
 
 
 def load(name: str) -> ac.TaughtModel:
-    """The model of that name.
+    """The taught model of that name.
 
     Raises:
         UnknownModel: there is none, or it is no longer kept; UnsupportedModel: its weights are missing or damaged.
@@ -31,7 +35,10 @@ def load(name: str) -> ac.TaughtModel:
         if found is None:
             raise _unknown(name)
         return found
-    return ac.load(name)
+    taught = ac.load(name)
+    if not isinstance(taught, ac.TaughtModel):
+        raise _unknown(name)
+    return taught
 
 
 def card(name: str) -> ac.ModelCard:
@@ -40,7 +47,36 @@ def card(name: str) -> ac.ModelCard:
     Raises:
         UnknownModel: as `load`.
     """
+    if name.startswith(own.PREFIX):
+        return own_trace(name).card
+    if is_real(name):
+        found = shelf.ready(name)
+        if found is not None:
+            return found.card
+        return _pending(name) if allowed.is_real(name) else card_of(name)
     return load(name).card if is_passing(name) else card_of(name)
+
+
+def own_trace(name: str) -> ac.Trace:
+    """A reader's own arrays.
+
+    Raises:
+        UnknownModel: they are no longer kept.
+    """
+    found = own.get(name)
+    if found is None:
+        raise _unknown(name)
+    return found
+
+
+def is_real(name: str) -> bool:
+    """Whether torch and transformers are needed for the model of that name."""
+    return allowed.is_real(name) or name in _real_names()
+
+
+def is_pending(card: ac.ModelCard) -> bool:
+    """Whether nothing but its name is known of the model: it is not loaded yet."""
+    return bool(card.details.get("is_pending"))
 
 
 def known(name: str) -> str:
@@ -49,13 +85,15 @@ def known(name: str) -> str:
     Raises:
         UnknownModel: there is none.
     """
+    if allowed.is_real(name) and not allowed.is_allowed(name):
+        raise _unknown(name)
     card(name)
     return name
 
 
 def is_passing(name: str) -> bool:
     """Whether a model is kept only while the server runs."""
-    return name.startswith((learned.PREFIX, loaded.PREFIX))
+    return name.startswith((learned.PREFIX, loaded.PREFIX, own.PREFIX))
 
 
 def stacks(card: ac.ModelCard) -> tuple[str, ...]:
@@ -75,15 +113,17 @@ def n_heads(card: ac.ModelCard, stack: str, layer: int) -> int:
     return card.n_heads if found is None else found[stack]["heads"][layer_numbers(card, stack).index(layer)]
 
 
-def names(chosen: str) -> list[str]:
-    """The catalogue, and the chosen model where it is not in there."""
+def names(*others: str) -> list[str]:
+    """The catalogue, and others that are not in there."""
     found = [known.name for known in ac.models() if known.is_available]
-    return found if chosen in found else [*found, chosen]
+    return list(dict.fromkeys([*found, *others]))
 
 
 def file_stem(name: str) -> str:
     """The name as a file may be called: "run:pronoun~seed=17" → "pronoun-seed-17"."""
-    return loaded.stem(name.removeprefix(learned.PREFIX).removeprefix(loaded.PREFIX).split("~own=")[0])
+    for prefix in (learned.PREFIX, loaded.PREFIX, own.PREFIX, allowed.LOCAL, allowed.HUB):
+        name = name.removeprefix(prefix)
+    return loaded.stem(name.split("~own=")[0])
 
 
 def last_frame(spec: RunSpec) -> Frame | None:
@@ -104,6 +144,35 @@ def file_of(spec: RunSpec) -> bytes:
     if last is None or last.tensors is None:
         raise _unknown(learned.name_of(spec))
     return loading.to_bytes(trained_card(spec, last), last.tensors)
+
+
+@cache
+def _real_names() -> frozenset[str]:
+    return frozenset(known.name for known in ac.models() if known.details.get("kind") == "real")
+
+
+def _pending(name: str) -> ac.ModelCard:
+    """What stands for a model that is not loaded yet: whatever an address says of its layers may be so."""
+    title = dict.fromkeys(LANGUAGES, name)
+    anything = {"layers": range(MOST), "heads": (MOST,) * MOST}
+    details = {"name": name, "kind": "real", "is_pending": True, "tokenizer": "tokens"}
+    details |= {"stacks": dict.fromkeys(("self", "encoder", "decoder", "cross"), anything)}
+    return ac.ModelCard(
+        name=name,
+        title=title,
+        source=title,
+        n_layers=MOST,
+        n_heads=MOST,
+        d_model=0,
+        d_head=0,
+        n_parameters=0,
+        causal=False,
+        max_tokens=0,
+        reading_head=None,
+        licence="",
+        is_available=True,
+        details=details,
+    )
 
 
 @lru_cache(maxsize=N_KEPT)

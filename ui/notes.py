@@ -10,6 +10,13 @@ import attention_core as ac
 from ui import examples, models, selection
 from ui.translations import Words
 
+# Refusals of a model that have a sentence of their own, with what to do next.
+REFUSALS = (
+    *("outside", "no_config", "no_weights", "no_tokenizer", "pickled", "remote_code", "quantised"),
+    *("too_large", "damaged", "other_vocabulary", "not_text", "absent", "gated", "offline", "no_matrices"),
+    "no_package",
+)
+
 
 def literal(text: str) -> str:
     """`text` as Markdown code, where nothing in it is markup: no link, formula, colour, icon or picture."""
@@ -30,7 +37,31 @@ def sentence_of(error: ac.AttentionError, words: Words, tokenizer: str = "words"
             return words("errors.mismatch", layer=layer, difference=f"{difference:.1e}")
         case ac.UnknownModel(name=name, known=known):
             return words("errors.unknown_model", name=literal(name), known=", ".join(known))
+        case ac.UnfitShape(name=name, shape=shape, accepted=accepted):
+            shapes = words("notes.join").join(literal(each) for each in accepted)
+            return words("errors.unfit_shape", name=literal(name), shape=literal(str(shape)), accepted=shapes)
+        case ac.WhichItem(name=name, n_items=n):
+            return words("errors.which_item", name=literal(name), n=n, last=n - 1)
+        case ac.UnfitValues(name=name, found=found):
+            return words("errors.unfit_values", name=literal(name), found=literal(found))
+        case ac.ShapeMismatch(axis=axis, expected=expected, actual=actual):
+            return words("errors.unequal", axis=literal(axis), expected=expected, actual=actual)
+        case ac.UnreadableArrays(reason=reason):
+            return words("errors.unreadable", reason=literal(reason))
+        case ac.UnsupportedModel(kind=kind) if kind in REFUSALS:
+            return words(f"errors.unsupported_{kind}", **_facts(error))
     return words("errors.other", reason=literal(str(error)))
+
+
+def _facts(error: ac.UnsupportedModel) -> dict[str, str]:
+    """What a refusal is about, as it is put into a sentence: numbers of bytes as GB, texts to the letter."""
+    shown = {"reason": literal(error.reason)}
+    for name, value in error.facts.items():
+        if error.kind == "too_large" and isinstance(value, int):
+            shown[name] = f"{value / 2**30:.1f}"
+        else:
+            shown[name] = literal(str(value))
+    return shown
 
 
 def show_error(error: ac.AttentionError, words: Words) -> None:

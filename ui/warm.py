@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import attention_core as ac
 from attention_core.cards import DEFAULT
-from ui import components, controls, examples, lesson_controls, notes, selection, translations
+from ui import components, controls, examples, lesson_controls, notes, selection, translations, whatif
 from ui.caches import trace_of
-from ui.pictures import compare, explore, learn, steps
+from ui.pictures import compare, explore, heads, learn, steps
+from ui.pictures import whatif as whatif_picture
 
 WARMED = (
-    *(components, controls, examples, lesson_controls, notes, selection, translations),
-    *(compare, explore, learn, steps),
+    *(components, controls, examples, lesson_controls, notes, selection, translations, whatif),
+    *(compare, explore, heads, learn, steps, whatif_picture),
 )
 
 

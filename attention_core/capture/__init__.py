@@ -7,6 +7,9 @@ attention_core.errors.UnsupportedModel: 'no/such/folder' is no model's folder: i
 """
 
 from attention_core.capture.folders import load_folder
+from attention_core.capture.hub import load_hub
+from attention_core.capture.packaged import load_packaged
 from attention_core.capture.real import RealModel
+from attention_core.capture.vision import ImageModel
 
-__all__ = ["RealModel", "load_folder"]
+__all__ = ["ImageModel", "RealModel", "load_folder", "load_hub", "load_packaged"]

@@ -6,10 +6,11 @@ outside), "eager" (it gives its weights, nothing else). What none of them reache
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -17,15 +18,18 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from attention_core.capture import interface, projections, refusals, watching, weights_only
-from attention_core.capture.layers import Kept, kept, kinds_of, numbers_of, to_layers
+from attention_core.capture.later import Later, Shelf
+from attention_core.capture.layers import Kept, array, kept, kinds_of, numbers_of, to_layers
 from attention_core.capture.recorder import Call, Recorder, current, recording
-from attention_core.capture.verifying import difference, verify
+from attention_core.capture.verifying import compare, difference, verify
 from attention_core.errors import TraceMismatch, UnsupportedModel
 from attention_core.trace import LayerTrace, Verification
 
 Inputs = Mapping[str, Any]
 # How far a number may lie from the model's own: 32-bit sums in another order, or the rounding of 16-bit numbers.
 TOLERANCES = {torch.float32: 1e-4, torch.float64: 1e-4, torch.float16: 1e-2, torch.bfloat16: 6e-2}
+ON_SHELF = 2**28  # Bytes of watched biases that are kept once they were worked out.
+ALL = range(10**6)
 OUTPUTS = ("logits", "last_hidden_state")
 ATTENTIONS = {
     "attentions": "self",
@@ -52,8 +56,8 @@ class Pass:
     def stack(self, kind: str) -> tuple[LayerTrace, ...]:
         return tuple(layer for layer in self.layers if layer.kind == kind)
 
-    def check(self, tolerance: float) -> Verification:
-        return verify(self.layers, self.kept, tolerance)
+    def check(self, tolerance: float, dtype: str = "") -> Verification:
+        return verify(self.layers, self.kept, tolerance, dtype)
 
 
 @dataclass(eq=False)
@@ -71,26 +75,66 @@ class Engine:
     tolerance: float = 1e-4
     largest_difference: float | None = None
     _names: dict[int, str] = field(default_factory=dict, repr=False)
+    _shelf: Shelf = field(default_factory=lambda: Shelf(ON_SHELF), repr=False)
 
-    def run(self, inputs: Inputs, full: bool = False) -> Pass:
-        """One forward pass with everything noted; `full` keeps every row of what the model computed, not eight."""
-        recorder, output = self._recorded(inputs, full)
+    @property
+    def dtype(self) -> str:
+        """The type of the numbers that the network computes with: "float32" …."""
+        return str(self.net.dtype).removeprefix("torch.")
+
+    def run(self, inputs: Inputs, full: bool = False, whole: Container[int] = ()) -> Pass:
+        """One forward pass with everything noted; `full` keeps every row of what the model computed, not eight.
+
+        A watched layer's bias is worked out now for the calls `whole`, by their numbers, and later for the others.
+        """
+        recorder, output = self._recorded(inputs, full, whole)
         ids = tuple(tuple(one.flatten().tolist()) for one in recorder.ids)
         if self.method == "eager":
             layers = weights_only.layers(eager_weights(output))
             return Pass(layers, tuple(map(weights_only.kept, layers)), ids, output)
         names = [self._names[id(call.module)] for call in recorder.calls]
         kinds = kinds_of(names, bool(getattr(self.net.config, "is_encoder_decoder", False)))
-        layers = to_layers(recorder.calls, kinds, numbers_of(names, kinds))
-        return Pass(layers, tuple(map(kept, recorder.calls)), ids, output)
+        layers, own = to_layers(recorder.calls, kinds, numbers_of(names, kinds)), tuple(map(kept, recorder.calls))
+        if self.method == "watched":
+            biased = partial(self._biased, inputs)
+            layers = tuple(map(biased, range(len(own)), layers, recorder.calls, own))
+        return Pass(layers, own, ids, output)
 
     def plain(self, inputs: Inputs, **more: Any) -> Any:
         """One forward pass with nothing noted."""
         with torch.no_grad():
             return self.net(**inputs, **more)
 
-    def _recorded(self, inputs: Inputs, full: bool) -> tuple[Recorder, Any]:
-        recorder = Recorder(full=full)
+    def _biased(self, inputs: Inputs, number: int, layer: LayerTrace, call: Call, own: Kept) -> LayerTrace:
+        """A watched layer with its bias: whole, or the rows that are known and the others when they are asked for."""
+        rows = call.bias_rows
+        if rows is None or (call.bias is None and not watching.has_bias(call.module)):
+            return layer
+        shape = (layer.n_heads, *layer.allowed.shape)
+        known = np.zeros((shape[0], len(rows), shape[2]), np.float32) if call.bias is None else array(call.bias[0])
+        if len(rows) == shape[1]:
+            return replace(layer, bias=known)
+        make = partial(self._bias, inputs, number, layer, own)
+        return replace(layer, bias=cast(np.ndarray, Later(shape, rows, known, make, self._shelf)))
+
+    def _bias(self, inputs: Inputs, number: int, layer: LayerTrace, own: Kept) -> np.ndarray:
+        """(head, query, key) the bias of one layer, by the same pass again: held against what the first one left.
+
+        Raises:
+            TraceMismatch: the passes differ.
+        """
+        seen = self.run(inputs, whole=(number,)).layers[number]
+        found = seen.bias if seen.bias is not None else np.zeros((seen.n_heads, *seen.allowed.shape), np.float32)
+        pairs = [(getattr(seen, name), getattr(layer, name)) for name in ("q", "k", "v")]
+        away = [difference(again, first) for again, first in pairs]
+        away += [float("inf")] * (not np.array_equal(seen.allowed, layer.allowed))
+        away += [compare(seen.at_rows(own.rows), own)[0]]
+        if not max(away) <= self.tolerance:
+            raise TraceMismatch(layer.index, max(away))
+        return found
+
+    def _recorded(self, inputs: Inputs, full: bool, whole: Container[int] = ()) -> tuple[Recorder, Any]:
+        recorder = Recorder(full=full, whole=whole)
         seeing = watching.Watcher(recorder) if self.method == "watched" else nullcontext()
         with recording(recorder), seeing:
             more = {"output_attentions": True} if self.method == "eager" else {}
@@ -175,7 +219,7 @@ def _choose(engine: Engine, probe: Inputs, wanted: Mapping[str, list[Tensor]]) -
 
 def _discover(engine: Engine, probe: Inputs) -> list[Call]:
     with projections.watching_linears(engine.net) as seen:
-        calls = engine._recorded(probe, full=True)[0].calls
+        calls = engine._recorded(probe, full=True, whole=ALL)[0].calls
     found: dict[int, None] = {}
     for call in calls:
         if id(call.module) in found or len(call.q) != 1:

@@ -55,16 +55,19 @@ def attend(
     sink = s_aux if sinks is None else sinks
     added = _sum(attention_mask, position_bias, key.shape[-2])
     if softcap is None and sink is None:
-        output = _fused(query, key, value, added, scale)
+        plain = position_bias is None and attention_mask is not None and _is_causal(attention_mask, query, key)
+        output = _fused(query, key, value, None if plain else added, scale, is_causal=plain)
     else:
         output = _explicit(query, key, value, added, scale, softcap, sink)
     output = output.transpose(1, 2).contiguous()
     recorder = current()
     if recorder is not None:
         rows = recorder.rows(query.shape[2])
-        mask = None if attention_mask is None else attention_mask[..., : key.shape[-2]]
+        mask, m = attention_mask, key.shape[-2]
+        if mask is not None and mask.shape[-1] != m:
+            mask = mask[..., :m]
         kept = (query, key, value, mask, position_bias, scale, softcap, sink, rows, rows_of(output, rows))
-        recorder.calls.append(with_inputs(Call(module, *kept), recorder))
+        recorder.add(with_inputs(Call(module, *kept), recorder))
     return output, None
 
 
@@ -76,13 +79,29 @@ def _sum(mask: Tensor | None, bias: Tensor | None, n_keys: int) -> Tensor | None
     return None if not parts else sum(parts[1:], start=parts[0])
 
 
-def _fused(q: Tensor, k: Tensor, v: Tensor, added: Tensor | None, scale: float) -> Tensor:
+def _is_causal(mask: Tensor, query: Tensor, key: Tensor) -> bool:
+    """Whether the mask says "no later token" and nothing else: the kernel then skips half of the work."""
+    n = query.shape[2]
+    if n < 2 or mask.shape[-2:] != (n, n) or key.shape[2] != n:
+        return False
+    found = getattr(mask, "_is_causal", None)
+    if found is None:  # Asked once: the model hands the same mask to all its layers.
+        triangle = torch.ones(n, n, dtype=torch.bool).tril()
+        if mask.dtype == torch.bool:
+            found = bool((mask == triangle).all())
+        else:
+            found = bool(torch.where(triangle, mask == 0, mask <= torch.finfo(mask.dtype).min).all())
+        mask._is_causal = found  # type: ignore[attr-defined]
+    return bool(found)
+
+
+def _fused(q: Tensor, k: Tensor, v: Tensor, added: Tensor | None, scale: float, is_causal: bool = False) -> Tensor:
     if added is not None and added.dtype != torch.bool:
         added = added.to(q.dtype)
     grouped = q.shape[1] != k.shape[1]
     k, kept = k.to(q.dtype), v.dtype
     attended = functional.scaled_dot_product_attention(
-        q, k, v.to(q.dtype), attn_mask=added, scale=scale, enable_gqa=grouped
+        q, k, v.to(q.dtype), attn_mask=added, scale=scale, enable_gqa=grouped, is_causal=is_causal
     )
     return attended.to(kept)
 

@@ -1,16 +1,17 @@
-"""Imports torch. From the calls of one pass to layers: tensors become read-only float32 arrays, without copies."""
+"""Imports torch. From the calls of one pass to layers: tensors become read-only float32 arrays."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attention_core.capture.later import Single
 from attention_core.capture.projections import UNKNOWN_FORM, matrix_of, projections_of
 from attention_core.capture.recorder import Call
 from attention_core.errors import UnsupportedModel
@@ -77,13 +78,18 @@ def kept(call: Call) -> Kept:
     if known is None or known.qkv is None or call.q_made is None or call.k_made is None:
         return Kept(call.rows, array(call.output), o_in, written)
     q, k, _ = known.qkv
-    made = read_only(q.split(array(call.q_made))), read_only(k.split(array(call.k_made)))
+    made = array(q.split(call.q_made)), array(k.split(call.k_made))
     return Kept(call.rows, array(call.output), o_in, written, *made)
 
 
 def array(tensor: Tensor) -> np.ndarray:
     """The tensor's numbers in float32, read-only; a view where they are that already."""
     return read_only(tensor.detach().to(torch.float32).numpy()[...])
+
+
+def matrix(tensor: Tensor) -> np.ndarray:
+    """The model's weights as an array of float32, or what stands for one where they are of half the width."""
+    return array(tensor) if tensor.dtype == torch.float32 else cast(np.ndarray, Single(tensor))
 
 
 class Masks:
@@ -122,7 +128,7 @@ def _layer(call: Call, kind: str, number: int, masks: Masks) -> LayerTrace:
     if n_heads % call.k.shape[1]:
         raise UnsupportedModel(f"its {n_heads} heads do not divide among {call.k.shape[1]} key heads")
     allowed, bias = masks.split(call.mask, n, m)
-    if call.bias is not None:
+    if call.bias is not None and call.bias_rows is None:
         own = array(call.bias)[0]
         bias = own if bias is None else own + bias
     return LayerTrace(
@@ -149,13 +155,13 @@ def _matrices(call: Call) -> Mapping[str, Any]:
     found["x_key"] = found["x"] if call.x_key is call.x else _tokens(call.x_key)
     for name, projection in zip("qkv", known.qkv, strict=True):
         w, b = projection.matrices()
-        found |= {f"w_{name}": read_only(w), f"b_{name}": None if b is None else read_only(b)}
+        found |= {f"w_{name}": matrix(w), f"b_{name}": None if b is None else array(b)}
     return found
 
 
 def _outer(linear: nn.Module, n_heads: int) -> dict[str, Any]:
     w, b = matrix_of(linear)
-    return {"w_o": read_only(w.reshape(n_heads, -1, w.shape[1])), "b_o": None if b is None else read_only(b[...])}
+    return {"w_o": matrix(w.reshape(n_heads, -1, w.shape[1])), "b_o": None if b is None else array(b)}
 
 
 def _tokens(x: Tensor) -> np.ndarray:

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
@@ -39,24 +38,24 @@ class Projection:
     offset: int = 0
     part: int | None = None
 
-    def split(self, array: np.ndarray) -> np.ndarray:
+    def split(self, columns: Tensor) -> Tensor:
         """(…, column) → (…, head, width), a view."""
         if self.part is not None:
-            return array.reshape(*array.shape[:-1], self.n_heads, 3, self.width)[..., self.part, :]
-        block = array[..., self.offset : self.offset + self.n_heads * self.width]
-        return block.reshape(*array.shape[:-1], self.n_heads, self.width)
+            return columns.reshape(*columns.shape[:-1], self.n_heads, 3, self.width)[..., self.part, :]
+        block = columns[..., self.offset : self.offset + self.n_heads * self.width]
+        return block.reshape(*columns.shape[:-1], self.n_heads, self.width)
 
-    def matrices(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """(head, d_in, width) and (head, width) or None."""
+    def matrices(self) -> tuple[Tensor, Tensor | None]:
+        """(head, d_in, width) and (head, width) or None; views of the model's own weights."""
         weight, bias = matrix_of(self.linear)
-        return np.moveaxis(self.split(weight), 1, 0), None if bias is None else self.split(bias)
+        return self.split(weight).movedim(1, 0), None if bias is None else self.split(bias)
 
     def makes(self, output: Tensor, wanted: Tensor) -> bool:
         """Whether the layer's (batch, token, column) output holds the (batch, head, token, width) wanted."""
         if output.ndim != 3 or output.shape[1] != wanted.shape[2]:
             return False
-        found = self.split(output[0].float().numpy()).transpose(1, 0, 2)
-        return bool(np.allclose(found, wanted[0].float().numpy(), rtol=1e-4, atol=1e-6))
+        found = self.split(output[0].float()).movedim(1, 0)
+        return torch.allclose(found, wanted[0].float(), rtol=1e-4, atol=1e-6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +72,10 @@ class Projections:
     is_turned: bool
 
 
-def matrix_of(linear: Any) -> tuple[np.ndarray, np.ndarray | None]:
-    """(d_in, d_out) and (d_out,) or None, in float32; views of the model's own weights where these are float32."""
-    weight, bias = linear.weight.detach().float().numpy(), linear.bias
-    return (
-        weight if isinstance(linear, Conv1D) else weight.T,
-        None if bias is None else bias.detach().float().numpy(),
-    )
+def matrix_of(linear: Any) -> tuple[Tensor, Tensor | None]:
+    """(d_in, d_out) and (d_out,) or None; views of the model's own weights."""
+    weight, bias = linear.weight.detach(), linear.bias
+    return weight if isinstance(linear, Conv1D) else weight.T, None if bias is None else bias.detach()
 
 
 @contextmanager
@@ -157,7 +153,9 @@ def _fused(call: Call, near: Seen) -> tuple[Projection, Projection, Projection] 
 def _output_projection(call: Call, near: Seen) -> nn.Module | None:
     heads = call.output.flatten(1)  # Every row was kept for the probe.
     for layer, read, _ in near.values():
-        if read.ndim == 3 and read[0].shape == heads.shape and torch.allclose(read[0], heads, rtol=1e-4, atol=1e-6):
+        if read.ndim != 3 or read[0].shape != heads.shape:
+            continue
+        if torch.allclose(read[0].float(), heads, rtol=1e-4, atol=1e-6):
             return layer
     return None
 
@@ -185,8 +183,8 @@ def _note_output(linear: nn.Module, args: tuple[Tensor, ...], output: Tensor) ->
     recorder = current()
     call = recorder.calls[-1] if recorder is not None and recorder.calls else None
     known = None if call is None else projections_of(call.module)
-    if call is not None and known is not None and known.o is linear:
-        call.o_in, call.written = rows_of(args[0], call.rows), rows_of(output, call.rows)
+    if recorder is not None and call is not None and known is not None and known.o is linear:
+        recorder.note(o_in=rows_of(args[0], call.rows), written=rows_of(output, call.rows))
 
 
 def projections_of(module: nn.Module) -> Projections | None:

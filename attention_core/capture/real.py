@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from transformers import PreTrainedModel
 
-from attention_core.capture import watching, weights_only
+from attention_core.capture.described import card_of, n_places
 from attention_core.capture.engine import Engine, Pass, prepare
 from attention_core.capture.layers import Kept
 from attention_core.capture.reading import Reader
 from attention_core.capture.verifying import verify
-from attention_core.cards import ModelCard
+from attention_core.capture.writing import inputs_of, prompt_of
+from attention_core.cards import ModelCard, Words
 from attention_core.errors import TextTooLong, TraceMismatch, UnsupportedModel
 from attention_core.tokens import Reading, Token
-from attention_core.trace import Answer, LayerTrace, Trace, Verification
+from attention_core.trace import Answer, Trace, Verification
+from attention_core.writing import Writing, agreeing
 
-LIMITS = {"watched": watching.LIMIT, "eager": weights_only.LIMIT}
 ORDER = ("self", "encoder", "decoder", "cross")
 N_ANSWERS = 5
+N_TOGETHER = 64  # Tokens whose answers are read off at once.
 N_WRITTEN = 32  # Tokens that an encoder–decoder writes by itself where no target is given.
 PROBED = 256  # Tokens of the longest probe, whatever the window; the card says how many there were.
 
@@ -45,6 +45,12 @@ class RealModel:
     reader: Reader
     fed: frozenset[str]
 
+    @property
+    def n_bytes(self) -> int:
+        """What its network takes in memory: parameters and buffers."""
+        net = self.engine.net
+        return sum(tensor.nbytes for tensors in (net.parameters(), net.buffers()) for tensor in tensors)
+
     def tokenize(self, text: str, pair: str | None = None) -> tuple[Token, ...]:
         """The tokens that would be fed.
 
@@ -54,6 +60,15 @@ class RealModel:
         reading, _ = self.reader.read(text, pair)
         self._fits(len(reading.tokens))
         return reading.tokens
+
+    def check(self, tokens: tuple[Token, ...]) -> None:
+        """Whether these can be fed.
+
+        Raises:
+            TextTooLong: more tokens than `card.max_tokens`. UnsupportedModel: a number that the model does not know.
+        """
+        self._knows(tokens)
+        self._fits(len(tokens))
 
     def trace(self, text: str, pair: str | None = None, target: str | None = None) -> Trace:
         """Run the model on `text` and keep every factor of its attention.
@@ -78,18 +93,33 @@ class RealModel:
         elif target is not None:
             raise UnsupportedModel("this model has no decoder that could read a target")
         trace = self._trace(reading, inputs)
-        trace = replace(trace, target=written, target_tokens=target_tokens)
-        verification = trace.check()
-        if not verification.passed:
-            raise TraceMismatch(verification.layer, verification.largest_difference)
-        return trace
+        return _proven(replace(trace, target=written, target_tokens=target_tokens))
+
+    def trace_written(self, writing: Writing) -> Trace:
+        """What the model wrote, by its numbers, in one full pass: every token but the last, which has not been read.
+
+        Raises:
+            TraceMismatch: what would be shown is not what the model computed, now or while it wrote.
+        """
+        _, notes, beside = prompt_of(self, writing.prompt)
+        inputs = inputs_of([token.id for token in writing.read], beside)
+        trace = _proven(self._trace(Reading((writing.text_read,), writing.read, notes), inputs))
+        return agreeing(trace, writing, 10 * self.engine.tolerance)  # Layer upon layer, rounding adds up.
+
+    def trace_image(self, image: object) -> Trace:
+        """There is no picture that it could look at.
+
+        Raises:
+            UnsupportedModel: always.
+        """
+        raise UnsupportedModel("this model reads text: give it a sentence")
 
     @property
     def _decodes(self) -> bool:
         return bool(getattr(self.engine.net.config, "is_encoder_decoder", False))
 
     def _knows(self, tokens: tuple[Token, ...]) -> None:
-        size = _n_known(self.engine.net)
+        size = n_known(self.engine.net)
         strange = next((token for token in tokens if token.id >= size > 0), None)
         if strange is not None:
             raise UnsupportedModel(
@@ -133,13 +163,14 @@ class RealModel:
         logits = getattr(output, "logits", None)
         if not isinstance(logits, Tensor) or logits.ndim != 3:
             return None
-        rows = logits[0].float()
-        top, total = rows.topk(min(N_ANSWERS, rows.shape[-1])), rows.logsumexp(-1, keepdim=True)
-        found = zip(top.indices.tolist(), top.values.tolist(), (top.values - total).exp().tolist(), strict=True)
-        return tuple(
-            tuple(Answer(self._word(i), p, logit) for i, logit, p in zip(ids, logits, shares, strict=True))
-            for ids, logits, shares in found
-        )
+        # By parts: in single precision, all of a long text's logits take more than the model.
+        return tuple(answers for part in logits[0].split(N_TOGETHER) for answers in self._answers_of(part.float()))
+
+    def _answers_of(self, logits: Tensor) -> Iterator[tuple[Answer, ...]]:
+        top, total = logits.topk(min(N_ANSWERS, logits.shape[-1])), logits.logsumexp(-1, keepdim=True)
+        numbers = (top.indices.tolist(), top.values.tolist(), (top.values - total).exp().tolist())
+        for found in zip(*numbers, strict=True):
+            yield tuple(Answer(self._word(i), p, logit) for i, logit, p in zip(*found, strict=True))
 
     def _word(self, identity: int) -> str:
         return self.reader.words([identity]) or self.reader.name_of(identity)
@@ -156,34 +187,45 @@ class RealModel:
             again = self.engine.run(inputs, full=True)
             own, fed = _own(again), again.ids
         layers = [layer for stack in trace.stacks.values() for layer in stack]
-        found = verify(layers, [one for kind in trace.stacks for one in own[kind]], self.engine.tolerance)
+        kept = [one for kind in trace.stacks for one in own[kind]]
+        found = verify(layers, kept, self.engine.tolerance, self.engine.dtype)
         shown = [tuple(token.id for token in one) for one in (trace.tokens, trace.target_tokens) if one]
         # The ids beside the picture must be those that entered the model.
         return found if all(ids in fed for ids in shown) else replace(found, largest_difference=float("inf"))
 
 
-def make(net: PreTrainedModel, reader: Reader, name: str, source: str) -> RealModel:
+def _proven(trace: Trace) -> Trace:
+    verification = trace.check()
+    if not verification.passed:
+        raise TraceMismatch(verification.layer, verification.largest_difference)
+    return trace
+
+
+def make(net: PreTrainedModel, reader: Reader, name: str, source: Words | str, licence: str = "") -> RealModel:
     """The model of this network and tokenizer, proven on a probe.
+
+    Args:
+        name, source, licence: for its card; the source by language, or one text for all.
 
     Raises:
         UnsupportedModel: it reads no text, or has no attention matrices that can be shown.
         TraceMismatch: what is recorded differs from its eager attention.
     """
     if "input_ids" not in net.main_input_name and not getattr(net.config, "is_encoder_decoder", False):
-        raise UnsupportedModel(f"this model does not read text: it reads {net.main_input_name}")
+        raise UnsupportedModel(f"this model does not read text: it reads {net.main_input_name}", kind="not_text")
     probe = probe_of(net)
     engine = prepare(net, probe)
     first = engine.run(probe)
-    stack = next(found for kind in ORDER if (found := first.stack(kind)))
+    stacks = {kind: found for kind in ORDER if (found := first.stack(kind))}
     fed = frozenset(inspect.signature(net.forward).parameters)
-    return RealModel(_card(engine, reader, stack, name, source), engine, reader, fed)
+    return RealModel(card_of(engine, reader, stacks, name, source, licence), engine, reader, fed)
 
 
 def probe_of(net: PreTrainedModel) -> dict[str, Tensor]:
     """Ids to be held against: longer than eight tokens and than any sliding window up to `PROBED`."""
     config = net.config.get_text_config()
     window = max((w for key in ("sliding_window", "local_attention") if (w := getattr(config, key, 0))), default=0)
-    n = min(max(12, window + 4), PROBED, _places(net))
+    n = min(max(12, window + 4), PROBED, n_places(net))
     ids = torch.randint(0, config.vocab_size, (1, n), generator=torch.Generator().manual_seed(0))
     special = {getattr(config, f"{name}_token_id", None) for name in ("pad", "bos", "eos")}
     ids = ids.apply_(lambda i: next(j % config.vocab_size for j in range(i, i + 9) if j not in special))
@@ -191,7 +233,7 @@ def probe_of(net: PreTrainedModel) -> dict[str, Tensor]:
     return {"input_ids": ids, "attention_mask": torch.ones_like(ids), **more}
 
 
-def _n_known(net: PreTrainedModel) -> int:
+def n_known(net: PreTrainedModel) -> int:
     """How many ids the network has vectors for, or 0 where it does not say."""
     try:
         return int(getattr(net.get_input_embeddings(), "num_embeddings", 0))
@@ -204,48 +246,6 @@ def start_of(net: PreTrainedModel) -> int:
     config = net.config
     known = (getattr(config, name, None) for name in ("decoder_start_token_id", "bos_token_id"))
     return int(next(identity for identity in known if identity is not None))
-
-
-def _places(net: PreTrainedModel) -> int:
-    """The longest text that the network takes."""
-    config = net.config.get_text_config()
-    known = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions", "max_seq_len")]
-    n = min((int(one) for one in known if isinstance(one, int) and one > 0), default=1_000_000)
-    for name, table in net.named_modules():
-        # RoBERTa and its kin count places from the padding's id on.
-        if isinstance(table, nn.Embedding) and "position" in name and table.padding_idx is not None:
-            n = min(n, table.num_embeddings - table.padding_idx - 1)
-    return n
-
-
-def _card(engine: Engine, reader: Reader, stack: tuple[LayerTrace, ...], name: str, source: str) -> ModelCard:
-    layer, config = stack[0], engine.net.config.get_text_config()
-    limit = min(_places(engine.net), reader.limit())
-    details = {
-        "model_type": engine.net.config.model_type,
-        "method": engine.method,
-        "dtype": str(engine.net.dtype).removeprefix("torch."),
-        "tolerance": engine.tolerance,
-        "largest_difference": engine.largest_difference,
-        "probed": stack[0].allowed.shape[0],
-        "layers": tuple(one.index for one in stack),
-    }
-    return ModelCard(
-        name=name,
-        title=MappingProxyType({"en": name, "zh": name}),
-        source=MappingProxyType({"en": source, "zh": source}),
-        n_layers=len(stack),
-        n_heads=layer.n_heads,
-        d_model=int(getattr(config, "hidden_size", 0)),
-        d_head=0 if layer.q is None else layer.q.shape[2],
-        n_parameters=sum(p.numel() for p in engine.net.parameters()),
-        causal=not np.triu(stack[0].allowed, 1).any(),
-        max_tokens=min(limit, LIMITS.get(engine.method, limit)),
-        reading_head=None,
-        licence="",
-        is_available=True,
-        details=MappingProxyType(details),
-    )
 
 
 def _own(seen: Pass) -> dict[str, tuple[Kept, ...]]:

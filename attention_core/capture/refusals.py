@@ -33,7 +33,7 @@ def before(net: PreTrainedModel) -> None:
     """
     reason = _reason(net, SPARSE)
     if reason is not None:
-        raise UnsupportedModel(f"this model has no single matrix per head: {reason}")
+        raise UnsupportedModel(f"this model has no single matrix per head: {reason}", kind="no_matrices", detail=reason)
 
 
 def without_matrices(net: PreTrainedModel, n_layers: int, wanted: Mapping[str, list[Tensor]]) -> None:
@@ -44,13 +44,17 @@ def without_matrices(net: PreTrainedModel, n_layers: int, wanted: Mapping[str, l
     """
     reason = _reason(net, WITHOUT)
     if reason is not None:
-        raise UnsupportedModel(f"this model has no attention matrices: {reason}")
+        raise UnsupportedModel(f"this model has no attention matrices: {reason}", kind="no_matrices", detail=reason)
     if n_layers and all(one.ndim == 4 and len(one) == 1 for own in wanted.values() for one in own):
         return
     kind = getattr(net.config, "model_type", type(net).__name__)
     if n_layers:
-        raise UnsupportedModel(f"the attention of this model ({kind}) is not computed as one matrix per head")
-    raise UnsupportedModel(f"no attention matrix was seen in this model ({kind})")
+        raise UnsupportedModel(
+            f"the attention of this model ({kind}) is not computed as one matrix per head",
+            kind="no_matrices",
+            detail=kind,
+        )
+    raise UnsupportedModel(f"no attention matrix was seen in this model ({kind})", kind="no_matrices", detail=kind)
 
 
 def _reason(net: PreTrainedModel, reasons: Mapping[str, str]) -> str | None:

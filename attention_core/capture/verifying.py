@@ -13,9 +13,9 @@ from attention_core.trace import LayerTrace, Verification
 REFERENCE = "model-output"
 
 
-def verify(layers: Sequence[LayerTrace], kept: Sequence[Kept], tolerance: float) -> Verification:
-    """Hold each layer's weights · v, its projections and what it writes against what the model computed."""
-    found = [compare(layer, own) for layer, own in zip(layers, kept, strict=True)]
+def verify(layers: Sequence[LayerTrace], kept: Sequence[Kept], tolerance: float, dtype: str) -> Verification:
+    """Hold each layer's weights · v, its projections and what it writes against what the model computed in `dtype`."""
+    found = [compare(layer.at_rows(own.rows), own) for layer, own in zip(layers, kept, strict=True)]
     differences = [difference for difference, _, _ in found]
     worst = int(np.argmax(differences))
     return Verification(
@@ -26,15 +26,15 @@ def verify(layers: Sequence[LayerTrace], kept: Sequence[Kept], tolerance: float)
         n_rows=max(len(own.rows) for own in kept),
         row_sum_error=max(row_sum for _, row_sum, _ in found),
         forbidden_weight=max(forbidden for _, _, forbidden in found),
+        dtype=dtype,
     )
 
 
-def compare(layer: LayerTrace, own: Kept) -> tuple[float, float, float]:
-    """The largest difference, the largest |row sum − 1|, the largest weight on a forbidden key."""
-    part = layer.at_rows(own.rows)
+def compare(part: LayerTrace, own: Kept) -> tuple[float, float, float]:
+    """The largest difference, the largest |row sum − 1|, the largest weight on a forbidden key, at the kept rows."""
     heads = [part.head_weights(h) for h in range(part.n_heads)]
     steps = [head for head in heads if isinstance(head, HeadSteps)]
-    found = [*_outputs(part, steps, own), *_projected(layer, own)] if steps else [0.0]
+    found = [*_outputs(part, steps, own), *_projected(part, own)] if steps else [0.0]
     forbidden = max(float(np.abs(head.weights[~part.allowed]).max(initial=0.0)) for head in heads)
     return _largest(found), max(map(_row_sum_error, heads)), forbidden
 
@@ -46,27 +46,27 @@ def _outputs(layer: LayerTrace, heads: Sequence[HeadSteps], own: Kept) -> Iterat
     yield difference(made, own.output[seen])
     if layer.w_o is not None and own.written is not None and own.o_in is not None:
         yield difference(made.reshape(len(made), -1), own.o_in[seen])
-        written = np.einsum("qhd,hdm->qm", made, layer.w_o)
+        written = np.tensordot(made, np.asarray(layer.w_o), axes=2)
         yield difference(written if layer.b_o is None else written + layer.b_o, own.written[seen])
 
 
-def _projected(layer: LayerTrace, own: Kept) -> Iterator[float]:
+def _projected(part: LayerTrace, own: Kept) -> Iterator[float]:
     """What the page shows as x W + b against what was projected, and that against what was multiplied."""
-    if layer.x is None or layer.x_key is None or layer.q is None or layer.k is None or layer.v is None:
+    if part.x is None or part.x_key is None or part.q is None or part.k is None or part.v is None:
         return
-    keys = own.rows[own.rows < len(layer.x_key)]
-    v = _made(layer.x_key[keys], layer.w_v, layer.b_v)
-    q, k = _made(layer.x[own.rows], layer.w_q, layer.b_q), _made(layer.x_key[keys], layer.w_k, layer.b_k)
-    yield difference(v, layer.v[:, keys].swapaxes(0, 1))
+    keys = own.rows[own.rows < len(part.x_key)]
+    v = _made(part.x_key[keys], part.w_v, part.b_v)
+    q, k = _made(part.x, part.w_q, part.b_q), _made(part.x_key[keys], part.w_k, part.b_k)
+    yield difference(v, part.v[:, keys].swapaxes(0, 1))
     for made, wanted in ((q, own.q_made), (k, own.k_made)):
         yield float("inf") if wanted is None else difference(made, wanted)
-    if not layer.is_turned:
-        yield difference(q, layer.q[:, own.rows].swapaxes(0, 1))
-        yield difference(k, layer.k[:, keys].swapaxes(0, 1))
+    if not part.is_turned:
+        yield difference(q, part.q.swapaxes(0, 1))
+        yield difference(k, part.k[:, keys].swapaxes(0, 1))
 
 
 def _made(x: np.ndarray, w: np.ndarray | None, b: np.ndarray | None) -> np.ndarray:
-    made: np.ndarray = np.einsum("nd,hde->nhe", x, np.asarray(w), optimize=True)
+    made: np.ndarray = np.swapaxes(x @ np.asarray(w), 0, 1)
     return made if b is None else made + b
 
 

@@ -5,7 +5,8 @@ Inside attention modules, every product, softmax and product of the softmax is f
     scores = q kᵀ   →   sums, factors, masks   →   softmax   →   weights · v
 
 The scale is the product of the plain factors on the way; whatever else was added is the bias, found as the softmax's
-input − scores · scale. It costs n² per head, so texts are kept short (`LIMIT`).
+input − scores · scale. It holds n² numbers per head, so a pass keeps it whole for the layer that is asked for only, and
+eight rows of it for the others.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from attention_core.capture.layers import FORBIDDEN
 from attention_core.capture.projections import with_inputs
-from attention_core.capture.recorder import Call, Recorder, current, rows_of
+from attention_core.capture.recorder import Call, Recorder, current, few, rows_of
 
-LIMIT = 512  # Tokens: a watched layer holds its n × n softmax inputs for every head.
+LIMIT = 2048  # Tokens: such models hold several n × n tensors of every head of a layer by themselves.
 PRODUCTS = ("matmul", "__matmul__", "bmm", "baddbmm", "einsum")
 FACTORS = {"mul": 1, "__mul__": 1, "__rmul__": 1, "mul_": 1, "__imul__": 1}
 FACTORS |= {"div": -1, "__truediv__": -1, "true_divide": -1, "div_": -1, "__itruediv__": -1}
@@ -59,6 +61,7 @@ class Watcher(TorchFunctionMode):
         self._recorder = recorder
         self._scores: dict[int, Product] = {}
         self._weights: dict[int, Softmax] = {}
+        self._mask: Tensor | None = None
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
@@ -102,13 +105,28 @@ class Watcher(TorchFunctionMode):
         product = weights.product
         q, k, v = (_batched(one) for one in (product.q, product.k, v))
         entered, output = _batched(weights.entered), _batched(output).transpose(1, 2)
-        mask, bias = _added(q, k, entered, product.scale)
-        rows = self._recorder.rows(q.shape[2])
-        module = self._recorder.modules[-1]
-        kept = (module, q, k, v, mask, bias, product.scale, None, None, rows, rows_of(output, rows))
-        self._recorder.calls.append(with_inputs(Call(*kept), self._recorder))
+        recorder, module, n = self._recorder, self._recorder.modules[-1], q.shape[2]
+        mask = self._shared((entered > FORBIDDEN).any(dim=1, keepdim=True))
+        whole = len(recorder.calls) in recorder.whole
+        bias_rows, rows = np.arange(n) if whole else few(n), recorder.rows(n)
+        bias = _added(q, k, entered, mask, product.scale, bias_rows)
+        if whole and bias is not None:
+            object.__setattr__(module, "_adds_a_bias", True)
+        kept = (module, q, k, v, mask, bias, product.scale, None, None, rows, rows_of(output, rows), bias_rows)
+        recorder.add(with_inputs(Call(*kept), recorder))
         self._scores.clear()
         self._weights.clear()
+
+    def _shared(self, mask: Tensor) -> Tensor:
+        """The mask before where it is the same: one is held for all layers."""
+        if self._mask is None or not torch.equal(self._mask, mask):
+            self._mask = mask
+        return self._mask
+
+
+def has_bias(module: nn.Module) -> bool:
+    """Whether a whole layer of this module was ever seen to add one."""
+    return getattr(module, "_adds_a_bias", False)
 
 
 def hook(net: nn.Module) -> None:
@@ -164,13 +182,17 @@ def _batched(tensor: Tensor) -> Tensor:
     return tensor if tensor.ndim == 4 else tensor.unsqueeze(0)
 
 
-def _added(q: Tensor, k: Tensor, entered: Tensor, scale: float) -> tuple[Tensor, Tensor | None]:
-    """The mask, and what else stands in the softmax's input beside scores · scale (None where nothing does)."""
-    seen = entered > FORBIDDEN
-    group = q.shape[1] // k.shape[1]
-    scores = q.double() @ k.double().repeat_interleave(group, dim=1).transpose(-1, -2)
-    bias = torch.where(seen, entered.double() - scores * scale, 0.0)
-    mask = seen.any(dim=1, keepdim=True)
-    bias = torch.where(mask & ~seen, entered.double(), bias).float()
-    size = max(1.0, float(torch.where(seen, entered, 0).abs().max()))
-    return mask, bias if float(bias.abs().max()) > 1e-5 * size else None
+def _added(q: Tensor, k: Tensor, entered: Tensor, mask: Tensor, scale: float, rows: np.ndarray) -> Tensor | None:
+    """(1, head, row, key) what stands in the softmax's input beside scores · scale at these query rows, or None where
+    nothing does."""
+    at = torch.tensor(rows)
+    group, allowed = q.shape[1] // k.shape[1], mask[0, 0, at]
+    bias, size = torch.zeros(1, q.shape[1], len(rows), k.shape[2]), 1.0
+    for h in range(q.shape[1]):  # One head's at a time: all heads' are large in double precision.
+        own = entered[0, h, at].double()
+        seen = own > FORBIDDEN
+        scores = q[0, h, at].double() @ k[0, h // group].double().mT
+        # In a cell that another head may see, this head's mask stays what it is: a very large negative bias.
+        bias[0, h] = torch.where(seen, own - scores * scale, torch.where(allowed, own, 0.0)).float()
+        size = max(size, float(torch.where(seen, own, 0.0).abs().max()))
+    return bias if float(bias.abs().max()) > 1e-5 * size else None

@@ -25,7 +25,10 @@ class Rule:
 UI = ("ui", "attention_core", "numpy", "plotly", "streamlit")
 TEACH = ("attention_core.teach",)
 # What reads real transformers, through torch and transformers; whoever wants one imports it when one is asked for.
-REAL = ("attention_core", "numpy", "jaxtyping", "safetensors.SafetensorError", "torch", "transformers")
+REAL = (
+    *("attention_core", "numpy", "jaxtyping", "safetensors.SafetensorError"),
+    *("torch", "transformers", "huggingface_hub", "PIL"),
+)
 # What needs torch, which showing must not; the rest of `teach` says what can be trained, and showing may read it.
 TRAINS = tuple(f"attention_core.teach.{name}" for name in ("model", "trainer", "ship", "worker", "__main__"))
 TRAINING = tuple(f"{module.replace('.', '/')}.py" for module in TRAINS)
@@ -46,6 +49,7 @@ RULES = (
     ),
     Rule("ui/server.py", (*UI, "starlette"), forbidden=TRAINS),
     Rule("ui/films.py", (*UI, "starlette"), forbidden=TRAINS),
+    Rule("ui/written.py", (*UI, "starlette"), forbidden=TRAINS),
     Rule("ui/**", UI, forbidden=TRAINS),
     Rule("pages/**", ("ui", "attention_core", "streamlit", "__future__"), stdlib=False),
     Rule("app.py", ("ui", "streamlit", "starlette")),

@@ -13,6 +13,8 @@ from attention_core.words import fold, spans
 
 N_FLIPS = 4  # Of the first model, beside tired and wide.
 AVAILABLE = [card.name for card in ac.models() if card.is_available]
+# A real model was not taught to answer what "it" stands for.
+TAUGHT = [card.name for card in ac.models() if card.details["kind"] == "taught"]
 
 
 def read(root: Path) -> dict[str, dict]:
@@ -95,7 +97,7 @@ def test_flips_are_mutual_and_differ_in_what_they_name(flips: list[tuple[dict, d
 
 def test_every_flip_flips(flips: list[tuple[dict, dict]]) -> None:
     for one, other in flips:
-        for name in set(one["models"]) & set(AVAILABLE):
+        for name in set(one["models"]) & set(TAUGHT):
             traces = [ac.load(name).trace(entry["text"]) for entry in (one, other)]
             assert answered(traces[0]) != answered(traces[1]), (one["id"], name)
             if traces[0].card.details["pronouns"]:

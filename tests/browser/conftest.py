@@ -19,7 +19,11 @@ LOCAL = {"blob", "data", "about"}
 SIZE = {"width": 1400, "height": 950}
 
 # Opened at /steps or /learn, Streamlit first asks for its own files beside that page, then at the root.
-PROBED = tuple(f"/{page}/_stcore/{file}" for page in ("steps", "learn") for file in ("health", "host-config"))
+PROBED = tuple(
+    f"/{page}/_stcore/{file}"
+    for page in ("heads", "steps", "whatif", "write", "learn", "bench")
+    for file in ("health", "host-config")
+)
 
 # Counts what the page sends, inside the page: so that "drawn before anything was sent" is about order, not about time.
 COUNT_SENT = """

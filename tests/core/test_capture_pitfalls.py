@@ -14,6 +14,7 @@ import attention_core as ac
 from attention_core import attention
 from attention_core.capture import interface, real
 from attention_core.capture.engine import Engine, Pass, prepare
+from attention_core.capture.later import Single
 from attention_core.capture.layers import kinds_of, numbers_of
 from attention_core.capture.recorder import Recorder, current, recording
 from tests.core.capture_words import tokenizer
@@ -194,10 +195,28 @@ def _writer() -> transformers.PreTrainedModel:
 def test_13_half_precision_is_compared_within_its_own_rounding(dtype: torch.dtype, least: float, most: float) -> None:
     kind = text("LlamaConfig", **GROUPED)
     model = real.make(kind.make().to(dtype), real.Reader(tokenizer()), "half", "")
-    check = model.trace("the cat sat on the mat").check(full=True)
+    trace = model.trace("the cat sat on the mat")
+    check = trace.check(full=True)
     assert least < check.largest_difference < check.tolerance == most
-    assert model.card.details["dtype"] == str(dtype).removeprefix("torch.")
-    assert model.trace("the cat").layers[0].q.dtype == np.float32
+    assert check.dtype == model.card.details["dtype"] == str(dtype).removeprefix("torch.")
+    assert trace.layers[0].q.dtype == np.float32
+    ids = torch.tensor([[token.id for token in trace.tokens]])
+    with torch.no_grad():
+        given = kind.make().to(dtype)(ids, output_attentions=True).attentions
+    for layer, weights in zip(trace.layers, given, strict=True):
+        made = np.stack([layer.weights(h) for h in range(4)])
+        assert 0 < np.abs(made - weights[0].float().numpy()).max() < most
+
+
+def test_13_weights_of_half_precision_are_not_held_twice() -> None:
+    kind = text("LlamaConfig", **GROUPED)
+    layer = real.make(kind.make().to(torch.bfloat16), real.Reader(tokenizer()), "half", "").trace("the cat").layers[1]
+    wanted = kind.make().to(torch.bfloat16).layers[1].self_attn.q_proj.weight.float().T.reshape(32, 4, 8)
+    assert isinstance(layer.w_q, Single)
+    assert (layer.w_q.shape, layer.w_o.shape) == ((4, 32, 8), (4, 8, 32))
+    for h in range(4):
+        np.testing.assert_array_equal(layer.head(h).w_q, wanted[:, h].detach())
+        assert not layer.head(h).w_q.flags.writeable
 
 
 @pytest.mark.parametrize("name", BYPASSING)

@@ -4,64 +4,93 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import attention_core as ac
+from attention_core import views
 from ui import examples
 from ui.frame import pack
-from ui.pictures import parts
-from ui.pictures.answers import answers, named, readout_at
+from ui.pictures import bill, head_view, parts, remarks
+from ui.pictures.answers import answers, listed, named, readout_at
+from ui.pictures.head_view import EXACT, SQUARES, HeadView
 from ui.pictures.notice import notice
 from ui.selection import Selection
 from ui.translations import Words
 
 
 def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
-    head = parts.head_of(trace, selection)
+    view = head_view.of(trace, selection)
+    token, key = view.chosen(selection)
+    cell, square = view.cell(selection), _square(view)
+    asker = token if selection.look == "asks" or not view.is_crossed else None
+    facts, arrays = bill.behind(view, cell, words)
     header = {
         **parts.place(trace, selection),
         "strings": parts.strings(trace, words, words.section("explore")),
-        "tokens": parts.tokens(trace),
-        "keys": None,
-        "token": selection.token,
-        "key": selection.key,
+        "tokens": head_view.listed(view.rows, trace),
+        "keys": head_view.listed(view.keys, trace) if view.is_crossed else None,
+        "token": token,
+        "key": key,
         "direction": selection.look,
-        "answers": answers(trace, words),
-        "answer_sum": _answer_sum(trace, selection.token, words),
-        "bill": _bill(head, parts.cell(head, selection)),
+        "answers": None if view.is_whole else answers(trace, words, view.layer.kind),
+        "answer_sum": None if view.is_whole else _answer_sum(trace, asker, words),
+        "answer_list": None if view.is_whole else listed(trace, asker, view.layer.kind),
+        **facts,
+        "left_out": view.left_out,
+        "sink": None if view.sink is None else head_view.place(view.keys, view.sink.key),
+        "square": None if square is None else list(square),
         "check": parts.check_sentence(trace, words),
         "hint": _hint(trace.text, words),
         "notice": notice(trace, words),
+        "remarks": remarks.of_tokens(trace, words),
+        "about": [*remarks.of_head(view, words), *([] if square is None else [remarks.pooling(view, square, words)])],
     }
-    return pack(header, {"weights": head.weights, **parts.masks(head)})
+    return pack(header, arrays | _arrays(view, token, square))
 
 
-def _bill(head: ac.HeadSteps, cell: tuple[int, int] | None) -> dict[str, Any] | None:
-    if cell is None:
+def _square(view: HeadView) -> tuple[int, int] | None:
+    """How many rows and columns one square of the picture stands for; None where every cell is drawn."""
+    if not view.is_large:
         return None
-    bill = head.explain(*cell)
-    is_seen = bill.is_allowed and bool(head.has_keys[bill.query])
-    return {
-        "query": bill.query,
-        "key": bill.key,
-        "q": head.q[bill.query].tolist(),
-        "k": head.k[bill.key].tolist(),
-        "products": bill.products.tolist(),
-        "score": bill.score,
-        "scale": head.scale,
-        "scaled": bill.scaled,
-        "bias": bill.bias,
-        "row_max": bill.row_max if head.has_keys[bill.query] else 0.0,
-        "exp": bill.exp,
-        "row_sum": bill.row_sum,
-        "weight": bill.weight,
-        "v": head.v[bill.key].tolist(),
-        "weighted_value": bill.weighted_value.tolist(),
-        "d_head": head.q.shape[1],
-        "allowed": is_seen,
+    n_rows, n_keys = view.shown.weights.shape
+    return -(-n_rows // SQUARES), -(-n_keys // SQUARES)
+
+
+def _arrays(view: HeadView, token: int | None, square: tuple[int, int] | None) -> dict[str, np.ndarray]:
+    arrays = _cells(view) if square is None else _squares(view, token, square)
+    arrays |= {"has_keys": view.shown.has_keys, "no_key": view.shown.sink, "removed": view.removed}
+    found = {name: array for name, array in arrays.items() if array is not None}
+    if view.shown.has_keys.all():
+        del found["has_keys"]
+    return found
+
+
+def _cells(view: HeadView) -> dict[str, np.ndarray | None]:
+    """Every cell: its weight, whether it may be seen, whether it is left out."""
+    weights, allowed = view.shown.weights, view.shown.allowed
+    whole = weights if max(weights.shape) <= EXACT else weights.astype(np.float32)
+    return {"weights": whole, "allowed": None if allowed.all() else allowed, "hidden": view.hidden}
+
+
+def _squares(view: HeadView, token: int | None, square: tuple[int, int]) -> dict[str, np.ndarray | None]:
+    """The largest weight of each square, and the row or column of the chosen token in full."""
+    weights, allowed = view.shown.weights, view.shown.allowed & view.shown.has_keys[:, None]
+    hidden = np.zeros_like(allowed) if view.hidden is None else view.hidden
+    pooled = views.pooled(weights, allowed, hidden, square)
+    arrays: dict[str, np.ndarray | None] = {
+        "weights": pooled.weights.astype(np.float32),
+        "peak_rows": pooled.peak_rows,
+        "peak_columns": pooled.peak_columns,
+        "states": pooled.states,
     }
+    if token is not None:
+        at = (token, slice(None)) if view.look == "asks" else (slice(None), token)
+        arrays |= {"line": weights[0], "line_allowed": allowed[at], "line_hidden": hidden[at]}
+    return arrays
 
 
 def _answer_sum(trace: ac.Trace, token: int | None, words: Words) -> dict[str, Any] | None:
-    if token is None or trace.predictions is None or not trace.predictions[token]:
+    if token is None or trace.sum_answer is None or trace.predictions is None or not trace.predictions[token]:
         return None
     total, facts = trace.explain_answer(token), readout_at(trace, token)
     last = trace.card.n_layers - 1 if facts is None else facts["after"]

@@ -19,12 +19,14 @@ def notice(trace: ac.Trace, words: Words) -> dict[str, Any] | None:
     named = words("notes.join").join(words("notes.quoted", word=word) for word in unknown[:MAX_NAMED])
     if len(unknown) > MAX_NAMED:
         named += " " + words("notes.and_more", n=len(unknown) - MAX_NAMED)
-    said = words("notes.unknown", model=trace.card.name, words=named, stand_in=trace.card.details["unknown"])
+    said = words("notes.unknown", model=trace.card.name, words=named, stand_in=_stand_in(trace))
     return {"text": said, "offers": _offers(trace, words)}
 
 
 def _offers(trace: ac.Trace, words: Words) -> list[dict[str, str]]:
     """A model that knows more of these words, and an example that this one knows."""
+    if "ask" not in trace.card.details:  # No taught model: none of ours has its kind of tokens.
+        return []
     offers = []
     other = knows_more(trace)
     if other is not None:
@@ -35,6 +37,12 @@ def _offers(trace: ac.Trace, words: Words) -> list[dict[str, str]]:
     return offers
 
 
+def _stand_in(trace: ac.Trace) -> str:
+    """What the model reads in place of an unknown word."""
+    pieces = (token.piece for token in trace.tokens if token.is_unknown and token.piece is not None)
+    return trace.card.details.get("unknown") or next(pieces, "[UNK]")
+
+
 def knows_more(trace: ac.Trace) -> str | None:
     """The base model with the same kind of tokens and the same asker that knows most of this text; None if no other."""
     here = trace.card.details
@@ -42,7 +50,7 @@ def knows_more(trace: ac.Trace) -> str | None:
         card.name
         for card in ac.models()
         if card.is_available and card.name != trace.card.name and "variant_of" not in card.details
-        if all(card.details[fact] == here[fact] for fact in ("tokenizer", "ask"))
+        if all(card.details.get(fact) == here[fact] for fact in ("tokenizer", "ask"))
     ]
     counts = {name: _unknown(name, trace.text) for name in rivals}
     best = min(counts, key=counts.__getitem__, default=None)

@@ -23,6 +23,14 @@ function legends(strings, theme) {
     legend(strings.legend_difference, signedGradient(theme), [[0, "−100"], [50, "0"], [100, "+100"]]));
 }
 
+/** What is to be known of both sentences once, of one of them with its letter. */
+function remarks({ sides }) {
+  const [a, b] = sides.map((side) => side.remarks);
+  const both = a.filter((text) => b.includes(text));
+  const alone = [a, b].flatMap((texts, k) => texts.filter((text) => !both.includes(text)).map((text) => `${"AB"[k]}: ${text}`));
+  return [...both, ...alone].map((text) => el("p", { class: "quiet note", text }));
+}
+
 class Compare {
   constructor(view) {
     this.view = view;
@@ -42,7 +50,7 @@ class Compare {
     this.view.dataset.projector = frame.projector;
     this.said.replaceChildren(...statement(frame));
     this.layout();
-    this.foot.replaceChildren(legends(frame.strings, theme), el("p", { class: "quiet note", text: frame.strings.changed_note }));
+    this.foot.replaceChildren(legends(frame.strings, theme), el("p", { class: "quiet note", text: frame.strings.changed_note }), ...remarks(frame));
     this.view.dataset.revision = frame.revision;
   }
 

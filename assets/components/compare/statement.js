@@ -12,7 +12,7 @@ function partsOf(frame, which) {
   const row = frame.arrays[`row_${which}`].row(0);
   const best = strongest(row);
   return {
-    asker: named(side.tokens, side.token, "q strong"),
+    asker: named(side.askers ?? side.tokens, side.token, "q strong"),
     key: named(side.tokens, best, "k strong"),
     weight: el("span", { class: "figure", text: percent(row[best]), title: exact(row[best]) }),
   };
@@ -49,6 +49,13 @@ function answerLine(frame) {
   return el("p", { class: "answers" }, sentence(strings[question ? "answers_asked" : "answers"], { question, answer_a: a, answer_b: b }));
 }
 
+/** What of a row the words beside it do not show: a head's sink, what is left out of this view. */
+function elsewhere(frame) {
+  const told = (key, weight) => (weight === null ? [] : [sentence(frame.strings[key], { weight: el("span", { class: "figure", text: percent(weight), title: exact(weight) }) })]);
+  const parts = frame.sides.flatMap((side, k) => [...told(`no_key_${LETTERS[k]}`, side.no_key), ...told(`hidden_${LETTERS[k]}`, side.hidden)]);
+  return parts.map((line) => el("p", { class: "note quiet" }, line));
+}
+
 export function statement(frame) {
-  return [...lines(frame).map((line) => el("p", { class: "statement" }, line)), answerLine(frame)].filter(Boolean);
+  return [...lines(frame).map((line) => el("p", { class: "statement" }, line)), answerLine(frame), ...elsewhere(frame)].filter(Boolean);
 }

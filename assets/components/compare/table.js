@@ -19,7 +19,7 @@ function wordCell(frame, which, pair, theme) {
   const { fill, ink } = weight === null ? { fill: "", ink: "" } : weightColour(weight, theme);
   const changed = isChanged(frame.sides, pair);
   return el("td", {
-    class: `weight ${changed ? "changed" : ""} ${position === side.token ? "asking" : ""}`,
+    class: `weight ${changed ? "changed" : ""} ${side.askers === null && position === side.token ? "asking" : ""}`,
     title: weight === null ? side.tokens[position].shown : `${spoken(side.tokens, position)}: ${exact(weight)}`,
     style: { "background-color": fill, color: ink },
     "data-position": position,
@@ -41,8 +41,8 @@ function differenceCell(frame, k, theme) {
 function heads(frame, scope) {
   const { strings, sides } = frame;
   const side = (name, which) => {
-    const { token, tokens } = sides[which];
-    const parts = token === null ? null : named(tokens, token, "q");
+    const { token, tokens, askers } = sides[which];
+    const parts = token === null ? null : named(askers ?? tokens, token, "q");
     const [before, after] = strings.asker.split("{asker}");
     return el("th", { scope }, el("span", { class: "side", text: name }), parts ? el("small", {}, before, parts, after) : null);
   };

@@ -64,6 +64,16 @@ function table(frame, strings) {
   return el("table", { class: "sum-table" }, el("tbody", {}, rows, sum, softmax));
 }
 
+/** The likeliest answers, where the sum behind them is not known. */
+function list({ answers }, strings) {
+  const head = el("tr", {}, ["panel_word", "panel_probability", "panel_logit"].map((name) => el("th", { scope: "col", text: strings[name] })));
+  const rows = answers.map(({ word, probability, logit }) => el("tr", {},
+    el("th", { scope: "row" }, el("bdi", { text: word })),
+    el("td", { class: "amount", text: percent(probability, 2), title: exact(probability) }),
+    el("td", { class: "amount", text: fixed(logit, 2), title: exact(logit) })));
+  return el("table", { class: "sum-table answer-list" }, el("thead", {}, head), el("tbody", {}, rows));
+}
+
 export class AnswerPanel {
   /** calls: close() */
   constructor(calls) {
@@ -79,11 +89,13 @@ export class AnswerPanel {
     if (open === null) return;
     const { strings } = frame;
     const known = frame.answer_sum?.token === open;
+    const isListed = frame.answer_list?.token === open;
     this.close.setAttribute("aria-label", strings.close);
     this.close.title = strings.close;
     this.title.replaceChildren(...sentence(strings.panel_title, { token: named(frame.tokens, open, "q") }));
-    this.node.setAttribute("aria-busy", String(!known && waiting));
+    this.node.setAttribute("aria-busy", String(!known && !isListed && waiting));
     if (known) this.body.replaceChildren(el("p", { class: "quiet", text: strings.panel_intro }), table(frame, strings));
+    else if (isListed) this.body.replaceChildren(el("p", { class: "quiet", text: strings.panel_list }), list(frame.answer_list, strings));
     else this.body.replaceChildren(el("p", { class: "quiet", text: waiting ? strings.panel_wait : strings.panel_none }));
   }
 }

@@ -4,19 +4,27 @@
 import { el } from "../shared/dom.js";
 import { fillNotice } from "../shared/notice.js";
 import { unpack } from "../shared/frame.js";
+import { HeatCanvas } from "../shared/heat_canvas.js";
 import { Heatmap } from "../shared/heatmap.js";
 import { Ribbon } from "../shared/ribbon.js";
 import { mounted } from "../shared/theme.js";
 import { AnswerPanel } from "./answer.js";
 import { Bill } from "./bill.js";
 import { Ranking } from "./ranking.js";
-import { billChoice, cellOf, choiceAt, completed, same, settled } from "./selection.js";
+import { billChoice, cellOf, choiceAt, completed, drawnAround, same, settled, sides, stateAt, told, weightAt } from "./selection.js";
 import { answerHint, createStatement } from "./statement.js";
 
 const SHEETS = ["shared/ribbon.css", "shared/heatmap.css", "explore/explore.css"];
 const NOTHING = { token: null, key: null };
 const WIDE_HEAD = 28;
 const WIDE_ON_PROJECTOR = 12;
+const PAINTED = 80; // Words of a side from which on a head is painted: each cell as an element of its own would be slow.
+
+/** Sentences in a list; nothing where there are none. */
+function fillList(node, lines) {
+  node.hidden = lines.length === 0;
+  node.replaceChildren(...lines.map((text) => el("li", { text })));
+}
 
 class Explore {
   constructor(view) {
@@ -41,11 +49,13 @@ class Explore {
       answer: (i) => this.openAnswer(i),
       leave,
     });
-    this.heat = new Heatmap({
+    const calls = {
       preview: (i, j) => this.look(choiceAt(this.frame.direction, i, j)),
       choose: (i, j) => this.choose(choiceAt(this.frame.direction, i, j)),
       leave,
-    });
+    };
+    this.heats = { grid: new Heatmap(calls), canvas: new HeatCanvas(calls) };
+    this.heat = this.heats.grid;
     this.ranking = new Ranking({
       preview: (key) => this.look({ token: this.current().token, key }),
       choose: (key) => this.choose({ token: this.current().token, key }),
@@ -58,11 +68,14 @@ class Explore {
     this.answerHint = el("span");
     const hints = el("p", { class: "lock-hint quiet" }, this.lockHint, this.answerHint);
     this.heatTitle = el("h2");
+    this.remarks = el("ul", { class: "remarks quiet", hidden: true });
+    this.about = el("ul", { class: "remarks about quiet", hidden: true });
+    this.heatRoom = el("div", {}, this.heat.node);
     this.check = el("p", { class: "check" });
-    const left = el("section", { class: "whole" }, this.heatTitle, this.heat.node);
+    const left = el("section", { class: "whole" }, this.heatTitle, this.heatRoom, this.about);
     const right = el("div", { class: "detail" }, this.ranking.node, this.bill.node, this.check);
     this.columns = el("div", { class: "columns" }, left, right);
-    this.view.append(this.ribbon.node, hints, this.statement.node, this.panel.node, this.columns);
+    this.view.append(this.ribbon.node, hints, this.remarks, this.statement.node, this.panel.node, this.columns);
     this.view.addEventListener("keydown", (event) => event.key === "Escape" && this.escape(event));
     this.view.addEventListener("focusout", (event) => !this.view.contains(event.relatedTarget) && this.look(null));
   }
@@ -76,12 +89,17 @@ class Explore {
     const keys = frame.keys ?? frame.tokens;
     this.view.dataset.projector = frame.projector;
     this.view.dataset.direction = frame.direction;
-    this.columns.dataset.wide = keys.length > (frame.projector ? WIDE_ON_PROJECTOR : WIDE_HEAD);
-    const model = { ...frame, keys, crossed: frame.keys !== null, theme, weights: arrays.weights, allowed: arrays.allowed, hasKeys: arrays.has_keys };
+    const isPainted = Math.max(frame.tokens.length, keys.length) > PAINTED;
+    this.columns.dataset.wide = !isPainted && keys.length > (frame.projector ? WIDE_ON_PROJECTOR : WIDE_HEAD);
+    this.columns.dataset.painted = isPainted;
+    this.useHeat(isPainted ? this.heats.canvas : this.heats.grid);
+    const model = this.modelOf(frame, keys, theme);
     this.heatTitle.replaceChildren(strings.heat_title, " ", el("span", { class: "quiet aside", text: strings.heat_aside }));
     this.ribbon.update(model);
     this.heat.update(model);
     this.bill.update(frame, theme);
+    fillList(this.remarks, frame.remarks);
+    fillList(this.about, frame.about);
     if (frame.notice) fillNotice(this.answerHint, frame.notice, (offer) => this.send("open", offer));
     this.answerHint.classList.toggle("notice", frame.notice !== null);
     this.check.className = `check ${frame.check.passed ? "passed" : "failed"}`;
@@ -90,10 +108,35 @@ class Explore {
     this.view.dataset.revision = frame.revision;
   }
 
+  /** What ribbon and heatmap draw. */
+  modelOf(frame, keys, theme) {
+    const { arrays } = frame;
+    const [own, others] = sides(frame);
+    const isDrawn = frame.square === null || arrays.line !== undefined;
+    return {
+      ...frame, keys, theme,
+      crossed: frame.keys !== null,
+      isPair: [...frame.tokens, ...keys].some(({ segment }) => segment),
+      weights: arrays.weights, allowed: arrays.allowed, hidden: arrays.hidden, hasKeys: arrays.has_keys,
+      noKey: arrays.no_key, removed: arrays.removed, leftOut: frame.left_out,
+      states: arrays.states, peakRows: arrays.peak_rows, peakColumns: arrays.peak_columns,
+      around: (token) => drawnAround(frame, token),
+      exactAt: (row, column) => weightAt(frame, row, column),
+      stateAt: (row, column) => stateAt(frame, row, column),
+      isHidden: (token, key) => stateAt(frame, ...cellOf(frame.direction, { token, key })) === "hidden",
+      chosen: frame.token === null || !isDrawn ? null : { token: frame.token, own, others },
+    };
+  }
+
+  useHeat(heat) {
+    if (this.heat === heat) return;
+    this.heat = heat;
+    this.heatRoom.replaceChildren(heat.node);
+  }
+
   fits({ token, key }) {
-    const [row, column] = cellOf(this.frame.direction, { token, key });
-    const { rows, cols } = this.frame.arrays.weights;
-    return (row ?? 0) < rows && (column ?? 0) < cols;
+    const [own, others] = sides(this.frame);
+    return (token ?? 0) < own.length && (key ?? 0) < others.length;
   }
 
   /** What is drawn: what is looked at, else what is chosen. */
@@ -123,14 +166,20 @@ class Explore {
     this.show();
   }
 
+  /** Of a head that comes as squares, only the chosen word's weights are here: another word is chosen, not looked at. */
+  isHere(token) {
+    return this.frame.square === null || token === this.locked.token;
+  }
+
   /** A word of the chosen side is looked at for itself, one of the other side as the partner. */
   ownSide() {
     return this.frame.direction === "asks" ? "askers" : "keys";
   }
 
   lookAtWord(side, position) {
-    if (side === this.ownSide()) this.look({ token: position, key: position === this.locked.token ? this.locked.key : null });
-    else if (this.current().token !== null) this.look({ token: this.current().token, key: position });
+    const isCrossed = this.frame.keys !== null;
+    if (side === this.ownSide() && this.isHere(position)) this.look({ token: position, key: position === this.locked.token ? this.locked.key : null });
+    else if ((side !== this.ownSide() || !isCrossed) && this.current().token !== null) this.look({ token: this.current().token, key: position });
   }
 
   chooseWord(side, position) {
@@ -152,7 +201,7 @@ class Explore {
     this.preview = null;
     this.pending = { ...next, at: Date.now() };
     this.show();
-    this.send("choice", { token: next.token, key: next.key });
+    this.send("choice", told(this.frame, next));
   }
 
   openAnswer(position) {

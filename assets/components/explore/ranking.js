@@ -3,7 +3,7 @@
 import { el, phrase, sentence } from "../shared/dom.js";
 import { exact, percent } from "../shared/numbers.js";
 import { fillTo, named, spoken } from "../shared/words.js";
-import { hasKeys, isAllowed, cellOf, sides, weightsAround } from "./selection.js";
+import { cellOf, sides, stateAt, weightAt, weightsAround } from "./selection.js";
 
 const LISTED = 5;
 
@@ -17,31 +17,44 @@ function makeItem() {
   return item;
 }
 
-/** The partners that may be seen, strongest first; equal ones in the order of the sentence. */
+/**
+ * The partners that may be seen, strongest first; equal ones in the order of the sentence. A head's sink, which stands
+ * for no word, has the position null. Null where the weights are not known yet.
+ */
 function ranked(frame, token) {
   const values = weightsAround(frame, token);
-  return values
-    .map((weight, position) => ({ weight, position }))
-    .filter(({ position }) => {
-      const [row, column] = cellOf(frame.direction, { token, key: position });
-      return hasKeys(frame, row) && isAllowed(frame, row, column);
-    })
-    .sort((a, b) => b.weight - a.weight || a.position - b.position);
+  if (values === null) return null;
+  const entries = Array.from(values, (weight, position) => ({ weight, position }))
+    .filter(({ position }) => stateAt(frame, ...cellOf(frame.direction, { token, key: position })) === "open");
+  const { no_key: noKey } = frame.arrays;
+  if (noKey && frame.direction === "asks") entries.push({ weight: noKey.data[token], position: null });
+  return entries.sort((a, b) => b.weight - a.weight || a.position - b.position);
 }
 
 function dressItem(item, entry, frame, shown) {
   const [own, others] = sides(frame);
   const { name, bar, figure, button } = item.parts;
   item.entry = entry;
-  name.replaceChildren(named(others, entry.position));
-  bar.style.width = `${Math.min(entry.weight, 1) * 100}%`;
-  bar.hidden = entry.weight === 0;
+  const isNobody = entry.position === null;
+  name.replaceChildren(isNobody ? el("i", { text: frame.strings.no_key }) : named(others, entry.position));
+  bar.style.width = `${Math.max(Math.min(entry.weight, 1), 0) * 100}%`;
+  bar.hidden = entry.weight <= 0;
   figure.textContent = percent(entry.weight, 2);
   button.title = exact(entry.weight);
-  button.classList.toggle("current", entry.position === shown.key);
-  button.setAttribute("aria-pressed", String(entry.position === shown.key));
-  const parts = { token: spoken(own, shown.token), word: spoken(others, entry.position), weight: percent(entry.weight, 2) };
+  const isCurrent = !isNobody && entry.position === shown.key;
+  button.disabled = isNobody;
+  button.classList.toggle("current", isCurrent);
+  button.setAttribute("aria-pressed", String(isCurrent));
+  const word = isNobody ? frame.strings.rank_no_key : spoken(others, entry.position);
+  const parts = { token: spoken(own, shown.token), word, weight: percent(entry.weight, 2) };
   button.setAttribute("aria-label", phrase(frame.strings[`rank_name_${frame.direction}`], parts));
+}
+
+/** The strongest ones, a head's sink always among them, and the others. */
+function divided(all) {
+  const sink = all.findIndex(({ position }) => position === null);
+  const first = sink < LISTED ? all.slice(0, LISTED) : [...all.slice(0, LISTED - 1), all[sink]];
+  return [first, all.filter((entry) => !first.includes(entry))];
 }
 
 function restOf(frame, rest) {
@@ -52,10 +65,21 @@ function restOf(frame, rest) {
   return phrase(frame.strings[key], { count: rest.length, weight: percent(weight, 2) });
 }
 
+/** How much of a row this view leaves out: other blocks of a pair, the sink. */
+function leftOut(frame, token) {
+  if (frame.direction !== "asks") return "";
+  const others = frame.keys ?? frame.tokens;
+  const isHidden = (column) => stateAt(frame, token, column) === "hidden" && column !== frame.left_out;
+  const block = others.reduce((sum, _, column) => sum + (isHidden(column) ? weightAt(frame, token, column) : 0), 0);
+  const parts = [others.some((_, column) => isHidden(column)) ? block : null, frame.arrays.removed?.data[token] ?? null];
+  return parts.filter((weight) => weight !== null)
+    .map((weight) => phrase(frame.strings.rest_hidden, { weight: percent(weight, 2) })).join(" · ");
+}
+
 export class Ranking {
   /** calls: preview(key), leave(), choose(key) */
   constructor(calls) {
-    const at = (event) => event.target.closest("li")?.entry.position;
+    const at = (event) => event.target.closest("li")?.entry.position ?? undefined;
     this.title = el("h2");
     this.list = el("ol", { class: "ranks" });
     this.rest = el("p", { class: "rest quiet" });
@@ -80,8 +104,15 @@ export class Ranking {
     }
     this.title.replaceChildren(...sentence(strings[`ranking_${direction}`], { token: named(own, shown.token, direction === "asks" ? "q" : "k") }));
     const all = ranked(frame, shown.token);
-    const items = fillTo(this.list, Math.min(LISTED, all.length), makeItem);
-    items.forEach((item, k) => dressItem(item, all[k], frame, shown));
-    this.rest.textContent = all.length === 0 ? strings[`ranking_none_${direction}`] : restOf(frame, all.slice(LISTED));
+    if (all === null) {
+      this.list.replaceChildren();
+      this.rest.replaceChildren(...sentence(strings.statement_fetch, { token: named(own, shown.token) }));
+      return;
+    }
+    const [first, left] = divided(all);
+    fillTo(this.list, first.length, makeItem).forEach((item, k) => dressItem(item, first[k], frame, shown));
+    const hidden = leftOut(frame, shown.token);
+    const rest = all.length > 0 ? restOf(frame, left) : hidden ? "" : strings[`ranking_none_${direction}`];
+    this.rest.textContent = [rest, hidden].filter(Boolean).join(" · ");
   }
 }

@@ -3,28 +3,37 @@
 import { el, sentence } from "../shared/dom.js";
 import { exact, percent } from "../shared/numbers.js";
 import { named } from "../shared/words.js";
-import { cellOf, hasKeys, isAllowed, strongest } from "./selection.js";
+import { cellOf, hasKeys, stateAt, strongest, weightAt, weightsAround } from "./selection.js";
+
+/** Nobody to name: the whole row or column is 0, or all of it is left out of this view. */
+function withoutPartner(frame, token) {
+  const { strings, direction } = frame;
+  if (direction === "asks") return strings.statement_emptied;
+  const isLeftOut = frame.left_out === token || frame.tokens.some((_, row) => stateAt(frame, row, token) === "hidden");
+  return isLeftOut ? strings.statement_left_out : strings.statement_unseen;
+}
 
 function templateOf(frame, { token, key }, row, column) {
   const { strings, direction } = frame;
   if (token === null) return strings[`statement_idle_${direction}`];
   if (direction === "asks" && !hasKeys(frame, token)) return strings.statement_no_keys;
-  if (key === null) return strings.statement_unseen;
-  if (!hasKeys(frame, row)) return strings.statement_no_keys;
-  if (!isAllowed(frame, row, column)) return strings.statement_masked;
+  if (weightsAround(frame, token) === null) return strings.statement_fetch;
+  if (key === null) return withoutPartner(frame, token);
+  const state = stateAt(frame, row, column);
+  if (state === "nokeys") return strings.statement_no_keys;
+  if (state !== "open") return strings[`statement_${state}`];
   if (direction === "asks") return strings.statement_asks;
   return key === strongest(frame, token) ? strings.statement_answers_top : strings.statement_answers;
 }
 
-function partsOf(frame, row, column) {
+function partsOf(frame, { token }, row, column) {
   const keys = frame.keys ?? frame.tokens;
   const parts = {};
   if (row !== null) parts.asker = named(frame.tokens, row, "q strong");
   if (column !== null) parts.key = named(keys, column, "k strong");
-  if (row !== null && column !== null) {
-    const weight = frame.arrays.weights.at(row, column);
-    parts.weight = el("span", { class: "figure", text: percent(weight), title: exact(weight) });
-  }
+  if (token !== null) parts.token = frame.direction === "asks" ? named(frame.tokens, token, "q strong") : named(keys, token, "k strong");
+  const weight = row !== null && column !== null ? weightAt(frame, row, column) : null;
+  if (weight !== null) parts.weight = el("span", { class: "figure", text: percent(weight), title: exact(weight) });
   return parts;
 }
 
@@ -45,7 +54,7 @@ export function createStatement() {
     node,
     show(frame, shown) {
       const [row, column] = cellOf(frame.direction, shown);
-      said.replaceChildren(...sentence(templateOf(frame, shown, row, column), partsOf(frame, row, column)));
+      said.replaceChildren(...sentence(templateOf(frame, shown, row, column), partsOf(frame, shown, row, column)));
       said.classList.toggle("idle", shown.token === null);
       hint.textContent = frame.hint ?? "";
       hint.title = frame.hint ?? "";

@@ -14,11 +14,11 @@ function rise(distance, room) {
   return least + (room.height - least - room.labelHeight) * Math.min(distance / Math.max(room.reach, 1), 1) ** 0.7;
 }
 
-/** The four points of the cubic. Words in one line: over the words. Two lines (cross-attention): from one to the other. */
+/** The four points of the cubic. Words in one line: over the words. Two lines (cross-attention): down from those above. */
 function points(arc, room) {
   const { height } = room;
   if (room.crossed) {
-    return [[arc.from, height], [arc.from, height / 2], [arc.to, height / 2], [arc.to, 0]];
+    return [[arc.from, 0], [arc.from, height / 2], [arc.to, height / 2], [arc.to, height]];
   }
   if (arc.self) {
     const top = height - Math.min(58, height * 0.75);
@@ -89,7 +89,7 @@ function set(node, attributes) {
 function drawPaths(group, arcs) {
   reconcile(group, "path", arcs.length).forEach((node, k) => {
     const arc = arcs[k];
-    const faint = arc.role === "idle" ? 0.2 + 0.35 * arc.weight : 0.16 + 0.7 * Math.sqrt(arc.weight);
+    const faint = arc.role === "idle" ? 0.2 + 0.35 * arc.share : 0.16 + 0.7 * Math.sqrt(arc.share);
     set(node, {
       class: `arc ${arc.role}`,
       d: path(arc.points),
@@ -126,12 +126,11 @@ export function createArcs() {
     node,
     draw(arcs, room) {
       set(node, { width: room.width, height: room.height, viewBox: `0 0 ${room.width} ${room.height}` });
-      const shaped = arcs.map((arc) => ({
-        ...arc,
-        points: points(arc, room),
-        thickness: arc.role === "idle" ? 1 + 2.5 * arc.weight : 0.8 + THICKEST * arc.weight,
-        label: percent(arc.weight),
-      }));
+      const shaped = arcs.map((arc) => {
+        const share = Math.min(Math.max(arc.weight, 0), 1); // Own arrays may hold numbers that are no shares.
+        const thickness = arc.role === "idle" ? 1 + 2.5 * share : 0.8 + THICKEST * share;
+        return { ...arc, share, thickness, points: points(arc, room), label: percent(arc.weight) };
+      });
       drawPaths(lines, shaped);
       drawLabels(labels, placedLabels(shaped, room));
     },

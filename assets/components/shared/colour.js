@@ -32,7 +32,8 @@ function painted(rgb) {
 
 /** A weight in [0, 1] → { fill, ink }; the same weight is the same colour wherever it stands. */
 export function weightColour(weight, theme) {
-  return painted(mix(WEIGHTS[theme], Math.sqrt(weight)));
+  // Own arrays may hold a weight below 0: it is written as it is and painted as nothing.
+  return painted(mix(WEIGHTS[theme], Math.sqrt(Math.max(weight, 0))));
 }
 
 /** A signed value on a scale from −reach to +reach → { fill, ink }. */

@@ -3,6 +3,7 @@
 import { weightColour, weightGradient } from "./colour.js";
 import { el, sentence, word } from "./dom.js";
 import { exact, percent } from "./numbers.js";
+import { cellState, readInto, segments } from "./heat_cells.js";
 import { fillTo, named, repeated, single, upright } from "./words.js";
 
 const LABEL_LIMIT = 7.5;
@@ -17,7 +18,7 @@ function makeRow(row) {
 }
 
 /** 0 to 1 with its marks where they belong. */
-function makeLegend() {
+export function makeLegend() {
   const marks = [0, 0.25, 0.5, 1].map((mark) => el("span", { class: "mark", style: { left: `${mark * 100}%` }, text: String(mark) }));
   return el("div", { class: "legend", role: "img" }, el("div", { class: "ramp" }), el("div", { class: "marks" }, marks));
 }
@@ -33,7 +34,8 @@ export class Heatmap {
     this.grid = el("div", { class: "heat-grid", role: "grid" }, el("div", { role: "rowgroup" }, this.head), this.body);
     this.lights = ["row", "column", "chosen"].map((name) => el("div", { class: `light ${name}`, hidden: true }));
     this.blank = el("div", { class: "blank-rows" });
-    this.frame = el("div", { class: "heat-frame" }, this.grid, ...this.lights, this.blank);
+    this.cuts = el("div", { class: "cuts", "aria-hidden": "true" });
+    this.frame = el("div", { class: "heat-frame" }, this.grid, ...this.lights, this.blank, this.cuts);
     this.legend = makeLegend();
     this.readout = el("div", { class: "readout" });
     this.node = el("div", { class: "heat" }, el("div", { class: "heat-scroll" }, this.frame),
@@ -61,7 +63,7 @@ export class Heatmap {
     this.grid.addEventListener("pointerleave", () => this.calls.leave());
   }
 
-  /** model: { tokens, keys, weights, allowed, hasKeys, strings, theme } */
+  /** model: { tokens, keys, weights, allowed, hidden, hasKeys, noKey, removed, leftOut, sink, isPair, strings, theme } */
   update(model) {
     this.model = model;
     this.shown = null;
@@ -69,7 +71,7 @@ export class Heatmap {
     this.build(rows, cols);
     this.grid.setAttribute("aria-label", model.strings.heat_name);
     this.grid.setAttribute("aria-rowcount", rows + 1);
-    this.grid.setAttribute("aria-colcount", cols + 1);
+    this.grid.setAttribute("aria-colcount", cols + 1 + (model.noKey ? 1 : 0));
     this.head.firstElementChild.replaceChildren(el("span", { class: "unseen", text: model.strings.heat_corner }));
     this.labels();
     this.legend.firstElementChild.style.background = `linear-gradient(to right, ${weightGradient(model.theme)})`;
@@ -80,6 +82,7 @@ export class Heatmap {
 
   build(rows, cols) {
     if (this.cells.length === rows && this.cells[0]?.length === cols) return;
+    this.sinkColumn(false);
     fillTo(this.head, cols + 1, () => el("span", { class: "column-label", role: "columnheader" }));
     this.cells = fillTo(this.body, rows, makeRow).map((row, i) => {
       const cells = fillTo(row, cols + 1, makeCell).slice(1);
@@ -94,22 +97,45 @@ export class Heatmap {
 
   labels() {
     const { tokens, keys } = this.model;
+    this.sinkColumn(Boolean(this.model.noKey));
     this.rowLabels = [...this.body.children].map((row) => row.firstElementChild);
-    this.columnLabels = [...this.head.children].slice(1);
+    this.columnLabels = [...this.head.children].slice(1, keys.length + 1);
     this.rowLabels.forEach((label, i) => label.replaceChildren(named(tokens, i)));
     this.columnLabels.forEach((label, j) => {
       label.classList.toggle("upright", upright(keys[j].shown));
       label.classList.toggle("single", single(keys[j].shown) && !repeated(keys).has(j));
+      label.classList.toggle("left-out", j === this.model.leftOut);
       const place = repeated(keys).has(j) ? el("span", { class: "place", text: j }) : null;
-      label.title = keys[j].shown;
+      label.title = j === this.model.sink ? `${keys[j].shown} · ${this.model.strings.sink_mark}` : keys[j].shown;
       label.replaceChildren(el("span", { class: "turned" }, word(keys[j].shown), place ?? ""));
     });
   }
 
   stateOf(i, j) {
-    const { hasKeys, allowed } = this.model;
-    if (hasKeys && !hasKeys.data[i]) return "nokeys";
-    return allowed && !allowed.at(i, j) ? "masked" : "open";
+    return cellState(this.model, i, j);
+  }
+
+  /** A column after the keys, for the weight that goes to none of them. */
+  sinkColumn(isThere) {
+    for (const node of this.grid.querySelectorAll(".no-key")) node.remove();
+    if (!isThere) return;
+    const { noKey, strings, theme, tokens } = this.model;
+    this.head.append(el("span", { class: "column-label no-key", role: "columnheader" }, el("span", { class: "turned", text: strings.no_key })));
+    [...this.body.children].forEach((row, i) => {
+      const weight = noKey.data[i];
+      const { fill, ink } = weightColour(weight, theme);
+      const parts = { asker: named(tokens, i, "q"), weight: exact(weight) };
+      const tell = () => this.readout.replaceChildren(...sentence(strings.readout_no_key, parts));
+      row.append(el("span", { class: "no-key", role: "gridcell", "data-row": i, title: exact(weight), "aria-label": percent(weight, 2), style: { background: fill, color: ink }, onpointerover: tell }));
+    });
+  }
+
+  /** What the sink column says depends on the room, as in the other cells. */
+  paintSink() {
+    for (const cell of this.body.querySelectorAll(".no-key")) {
+      const weight = this.model.noKey.data[cell.dataset.row];
+      cell.textContent = this.figures && weight >= 0.005 ? String(Math.round(weight * 100)) : "";
+    }
   }
 
   /** Cells are written to only where something changed: 64 words are 4096 of them. */
@@ -134,7 +160,7 @@ export class Heatmap {
     const { fill, ink } = state === "open" ? weightColour(weight, this.model.theme) : { fill: "", ink: "" };
     cell.style.backgroundColor = fill;
     cell.style.color = ink;
-    const figure = this.figures && weight >= 0.005 ? String(Math.round(weight * 100)) : "";
+    const figure = this.figures && state !== "hidden" && weight >= 0.005 ? String(Math.round(weight * 100)) : "";
     const text = state === "masked" ? "·" : figure;
     if (cell.textContent !== text) cell.textContent = text;
     cell.setAttribute("aria-label", cellName(weight, this.model.strings, state));
@@ -147,21 +173,25 @@ export class Heatmap {
     const pen = document.createElement("canvas").getContext("2d");
     pen.font = `${size * 0.85}px ${getComputedStyle(this.node).fontFamily}`;
     const wide = (tokens) => Math.max(...tokens.map((token) => pen.measureText(token.shown).width)) + size * 1.1;
-    const label = Math.min(wide(this.model.tokens), size * LABEL_LIMIT, this.node.clientWidth * 0.24);
-    const head = Math.min(wide(this.model.keys), size * 6.5);
-    const room = (this.node.clientWidth - label - 2) / cols;
+    const band = this.model.isPair ? size * 1.2 : 0;
+    const extra = this.model.noKey ? 1.4 : 0;
+    const label = Math.min(wide(this.model.tokens), size * LABEL_LIMIT, this.node.clientWidth * 0.24) + band;
+    const head = Math.min(wide(this.model.keys), size * 6.5) + band;
+    const room = (this.node.clientWidth - label - 2) / (cols + extra);
     const projector = this.node.closest("[data-projector='true']") !== null;
     const [least, most] = projector ? [2.1, 2.2] : [0.85, cols > 24 ? 1.5 : 1.62];
     this.cell = Math.floor(Math.min(Math.max(room, size * least), size * most) * 4) / 4;
     this.label = Math.ceil(label);
     this.top = Math.ceil(head);
-    const style = { "--cell": `${this.cell}px`, "--label": `${this.label}px`, "--top": `${this.top}px`, "--figure": `${Math.min(size * (projector ? 0.9 : 0.72), this.cell * 0.5)}px` };
+    const style = { "--band": `${band}px`, "--cell": `${this.cell}px`, "--label": `${this.label}px`, "--top": `${this.top}px`, "--figure": `${Math.min(size * (projector ? 0.9 : 0.72), this.cell * 0.5)}px` };
     for (const [name, value] of Object.entries(style)) this.frame.style.setProperty(name, value);
-    this.frame.style.width = `${this.label + cols * this.cell}px`;
+    this.frame.style.width = `${this.label + (cols + extra) * this.cell}px`;
     this.figures = this.cell >= size * 1.3;
     this.frame.dataset.fine = this.cell < size * 1.1;
     this.paint();
+    this.paintSink();
     this.blankRows(rows, cols);
+    this.cuts.replaceChildren(...segments(this.model, this));
     if (this.shown) this.show(this.shown);
   }
 
@@ -202,14 +232,7 @@ export class Heatmap {
   }
 
   read(row, column) {
-    const { strings, tokens, keys, weights } = this.model;
-    const blank = row !== null && this.stateOf(row, 0) === "nokeys";
-    const known = blank || (row !== null && column !== null);
-    const state = blank ? "nokeys" : known ? this.stateOf(row, column) : "open";
-    const parts = blank ? { asker: named(tokens, row, "q") }
-      : known ? { asker: named(tokens, row, "q"), key: named(keys, column, "k"), weight: exact(weights.at(row, column)) } : {};
-    const template = known ? strings[state === "open" ? "readout" : `readout_${state}`] : strings.readout_none;
-    this.readout.replaceChildren(...sentence(template, parts));
+    readInto(this.readout, this.model, row, column);
   }
 
   settle(row, column) {

@@ -1,10 +1,12 @@
 // A matrix with its numbers: a keyboard-reachable grid in its own scroll frame. Only what is visible of a wide
 // (over 32 columns) or tall (over 64 rows) matrix stands in the document; it is put in as the reader scrolls.
 import { el, phrase } from "./dom.js";
+import { exact } from "./numbers.js";
 import { caption, extraCell, headRow, rowHeader, valueCell } from "./matrix_cells.js";
 
-const MOST_COLUMNS = 32;
-const MOST_ROWS = 64;
+const [MOST_ROWS, MOST_COLUMNS] = [64, 32];
+// Where one side comes and goes with scrolling, much of the other would only slow it down.
+const [MOST_ROWS_OF_WIDE, MOST_COLUMNS_OF_TALL] = [24, 12];
 const range = (from, to) => Array.from({ length: to - from }, (_, k) => from + k);
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -42,7 +44,11 @@ export class MatrixView {
     this.lights = { rows: [], cols: [], cell: null };
     this.cursor = [0, 0];
     const { rows, cols } = spec.values;
-    this.window = { top: 0, bottom: Math.min(rows, MOST_ROWS), left: 0, right: Math.min(cols, MOST_COLUMNS) };
+    this.most = {
+      rows: cols > MOST_COLUMNS ? MOST_ROWS_OF_WIDE : MOST_ROWS, cols: rows > MOST_ROWS ? MOST_COLUMNS_OF_TALL : MOST_COLUMNS,
+    };
+    // Until the frame has a size, one cell of what comes and goes tells how large all are.
+    this.window = { top: 0, bottom: rows > this.most.rows ? 1 : rows, left: 0, right: cols > this.most.cols ? 1 : cols };
     this.range = el("span", { class: "matrix-range" });
     this.grid = el("div", { role: "grid", class: "matrix-grid", "aria-label": spec.label });
     this.bands = el("div", { "aria-hidden": "true" });
@@ -79,6 +85,7 @@ export class MatrixView {
     this.frame.addEventListener("scroll", () => this.refresh(), { passive: true });
     new ResizeObserver(() => this.refresh()).observe(this.frame);
     this.grid.addEventListener("keydown", (event) => this.onKey(event));
+    for (const name of ["pointerover", "focusin"]) this.grid.addEventListener(name, nameNumber);
     if (!this.spec.choose) return;
     const place = (event) => {
       const cell = event.target.closest?.("[data-row]");
@@ -109,24 +116,34 @@ export class MatrixView {
     this.focus(i, j);
   }
 
-  /** Which rows and columns the frame shows now. */
-  visible() {
+  /** How large a cell is, how much of the frame its sticky edges take, and how much it shows; null where it is hidden. */
+  measures() {
+    const { frame, grid, spec } = this;
+    const cell = grid.querySelector("[data-row]")?.getBoundingClientRect();
+    if (!cell?.width || !frame.clientWidth) return null;
+    const corner = grid.querySelector(".label").getBoundingClientRect();
+    const lead = spec.lead ? grid.querySelector(".lead").getBoundingClientRect().width : 0;
+    return {
+      x: { size: cell.width, before: corner.width + lead, after: 0, room: frame.clientWidth, at: frame.scrollLeft },
+      y: { size: cell.height, before: corner.height, after: spec.foot ? cell.height : 0, room: frame.clientHeight, at: frame.scrollTop },
+    };
+  }
+
+  /** Which rows and columns the frame shows when it stands at these measures. */
+  windowAt({ x, y }) {
     const { rows, cols } = this.spec.values;
-    const cell = this.grid.querySelector("[data-row]")?.getBoundingClientRect();
-    if (!cell?.width || !this.frame.clientWidth) return this.window;
-    const axis = (count, most, scrolled, size, room) => {
+    const axis = (count, most, { at, size, room }) => {
       if (count <= most) return [0, count];
-      const from = Math.min(Math.max(Math.floor(scrolled / size), 0), count - 1);
+      const from = Math.min(Math.max(Math.floor(at / size), 0), count - 1);
       return [from, Math.min(from + Math.ceil(room / size) + 1, count)];
     };
-    const gutter = this.grid.querySelector(".label").getBoundingClientRect().width;
-    const [left, right] = axis(cols, MOST_COLUMNS, this.frame.scrollLeft, cell.width, this.frame.clientWidth - gutter);
-    const [top, bottom] = axis(rows, MOST_ROWS, this.frame.scrollTop, cell.height, this.frame.clientHeight);
+    const [left, right] = axis(cols, this.most.cols, { ...x, room: x.room - x.before });
+    const [top, bottom] = axis(rows, this.most.rows, y);
     return { left, right, top, bottom };
   }
 
-  refresh() {
-    const next = this.visible();
+  refresh(measures = this.measures()) {
+    const next = measures === null ? this.window : this.windowAt(measures);
     if (Object.keys(next).every((side) => next[side] === this.window[side])) return;
     this.window = next;
     this.render();
@@ -142,9 +159,9 @@ export class MatrixView {
     grid.style.setProperty("--top", seen.top);
     grid.style.setProperty("--left", seen.left);
     grid.replaceChildren(headRow(spec, columns), ...range(seen.top, Math.min(seen.bottom, rows)).map((i) => this.row(i, columns)));
-    if (spec.foot && seen.bottom >= rows) grid.append(this.foot(columns));
+    if (spec.foot) grid.append(this.foot(columns));
     const part = { first: columns[0], last: columns.at(-1), total: cols };
-    this.range.textContent = cols > MOST_COLUMNS ? phrase(spec.strings.columns_range, part) : "";
+    this.range.textContent = cols > this.most.cols ? phrase(spec.strings.columns_range, part) : "";
     this.light(this.lights);
     if (held) this.focus(...this.cursor);
   }
@@ -213,18 +230,24 @@ export class MatrixView {
 
   /** Scroll inside the frame only, so far that the cell is clear of the sticky labels; null leaves an axis alone. */
   reveal(i, j) {
-    const size = this.grid.querySelector("[data-row]")?.getBoundingClientRect();
-    const corner = this.grid.querySelector(".label")?.getBoundingClientRect();
-    if (!size?.width) return;
-    const along = (axis, at, extent, offset, room) => {
-      if (at === null) return;
-      const start = at * extent;
-      if (start < this.frame[axis]) this.frame[axis] = start;
-      else if (start + extent + offset > this.frame[axis] + room) this.frame[axis] = start + extent + offset - room;
+    revealAll([[this, i, j]]);
+  }
+
+  /** The measures that bring the cell into view. */
+  measuresFor(i, j) {
+    const found = this.measures();
+    if (found === null) return null;
+    const to = (place, { size, before, after, room, at }) => {
+      const start = place * size;
+      if (place === null || (start >= at && start + size + before + after <= at + room)) return at;
+      return start < at ? start : start + size + before + after - room;
     };
-    along("scrollLeft", j, size.width, corner.width, this.frame.clientWidth);
-    along("scrollTop", i, size.height, corner.height, this.frame.clientHeight);
-    this.refresh();
+    return { x: { ...found.x, to: to(j, found.x) }, y: { ...found.y, to: to(i, found.y) } };
+  }
+
+  scroll({ x, y }) {
+    if (x.to !== x.at) this.frame.scrollLeft = x.to;
+    if (y.to !== y.at) this.frame.scrollTop = y.to;
   }
 
   focus(i, j) {
@@ -233,4 +256,17 @@ export class MatrixView {
     const cell = this.cellAt(i, j);
     cell?.focus({ preventScroll: cell !== null && this.frame.scrollHeight > this.frame.clientHeight + 1 });
   }
+}
+
+/** Bring a cell of each matrix into view: [[view, i, j], …]. Measured, scrolled and drawn one after the other, for all. */
+export function revealAll(places) {
+  const known = places.map(([view, i, j]) => [view, view.measuresFor(i, j)]).filter(([, measures]) => measures !== null);
+  for (const [view, measures] of known) view.scroll(measures);
+  for (const [view, { x, y }] of known) view.refresh({ x: { ...x, at: x.to }, y: { ...y, at: y.to } });
+}
+
+/** The exact value as a hover text, for the one number that is pointed at: writing out thousands takes its time. */
+function nameNumber({ target }) {
+  const cell = target.closest?.(".cell[data-value]");
+  if (cell && !cell.title) cell.title = exact(Number(cell.dataset.value));
 }

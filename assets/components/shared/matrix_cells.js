@@ -34,8 +34,11 @@ export const plainScale = (format) => ({ format, paint: () => ({ fill: "", ink: 
 
 /** The attributes that tell a number's place and full value, for tests and for hover. */
 export function valueAttributes(stage, i, j, value) {
-  return { "data-stage": stage, "data-i": i, "data-j": j, "data-value": String(value), title: exact(value) };
+  return { ...placeAttributes(stage, i, j, value), title: exact(value) };
 }
+
+/** The same without the hover text, which a matrix adds to the cell that is pointed at. */
+const placeAttributes = (stage, i, j, value) => ({ "data-stage": stage, "data-i": i, "data-j": j, "data-value": String(value) });
 
 export function valueCell(spec, i, j) {
   const [stage, a, b] = spec.address?.(i, j) ?? [spec.stage, i, j];
@@ -43,7 +46,7 @@ export function valueCell(spec, i, j) {
   const kind = spec.kind?.(i, j) ?? "value";
   const node = el("div", {
     role: "gridcell", class: `cell ${kind}`, tabindex: -1, "data-row": i, "data-col": j, "aria-colindex": j + 2,
-    ...valueAttributes(stage, a, b, value),
+    ...placeAttributes(stage, a, b, value),
   });
   if (kind !== "value") {
     node.textContent = kind === "forbidden" ? "·" : "";

@@ -15,10 +15,12 @@ export function fixed(value, digits = 1) {
   return signed(value.toFixed(digits));
 }
 
-/** Twelve significant digits: what hover shows as the exact value. */
+/** What hover shows as the exact value: twelve significant digits; of a float32, those that tell it from its neighbours. */
 export function exact(value) {
   if (value === -Infinity) return `${MINUS}∞`;
-  return signed(String(Number(value.toPrecision(12))));
+  const isSingle = Math.fround(value) === value;
+  const digits = isSingle ? [6, 7, 8, 9].find((most) => Math.fround(Number(value.toPrecision(most))) === value) : 12;
+  return signed(String(Number(value.toPrecision(digits))));
 }
 
 /** 2.2e-16 → "2.2·10⁻¹⁶" */

@@ -1,11 +1,15 @@
 // The sentence as a line of words with arcs over it. Too long for one line: the words wrap, shading and percentages
-// take the place of the arcs. Cross-attention has two lines: the answering words above, the asking words below.
+// take the place of the arcs; much too long: they scroll in their own room. Cross-attention has two lines: the asking
+// words above, the answering words below.
 
 import { createArcs } from "./arcs.js";
 import { chipColour } from "./colour.js";
 import { el, phrase, word } from "./dom.js";
 import { percent } from "./numbers.js";
-import { fillTo, single, spoken } from "./words.js";
+import { fillTo, repeated, single, spoken, told } from "./words.js";
+
+const LONG = 64; // More words are not even tried in one line.
+const MARKS = ["shown", "locked", "partner", "left-out"];
 
 const largest = (values) => values.reduce((best, value, i) => (value > values[best] ? i : best), 0);
 
@@ -30,19 +34,29 @@ function dressAnswer(button, answer, token, strings) {
   button.title = name;
 }
 
+/** A word is written to only where something changed: there may be thousands of them. */
 function dressUnit(unit, tokens, position, model) {
   const { chip, answer } = unit.parts;
   const token = tokens[position];
+  const isSink = position === model.sink && tokens === model.keys;
+  const starts = model.isPair && (position === 0 || tokens[position - 1].segment !== token.segment);
+  const answered = tokens === model.tokens ? model.answers?.[position] : null;
+  const { chip_name: language, unknown_word: wording } = model.strings;
+  const dress = JSON.stringify([position, token, repeated(tokens).has(position), answered, isSink, starts, language, wording]);
+  if (unit.dress === dress) return;
+  unit.dress = dress;
   unit.dataset.position = position;
   chip.dataset.position = position;
   chip.replaceChildren(word(token.shown));
   chip.classList.toggle("special", Boolean(token.special));
   chip.classList.toggle("unknown", Boolean(token.unknown));
-  const told = token.unknown ? "unknown_word" : token.special ? "special_name" : null;
-  chip.title = told === null ? token.shown : phrase(model.strings[told], { word: token.shown });
+  chip.classList.toggle("added", Boolean(token.added));
+  chip.title = told(tokens, position, model.strings, isSink);
   chip.setAttribute("aria-label", phrase(model.strings.chip_name, { word: spoken(tokens, position), position }));
-  unit.parts.position.textContent = position;
-  dressAnswer(answer, tokens === model.tokens ? model.answers?.[position] : null, spoken(tokens, position), model.strings);
+  unit.parts.position.textContent = isSink ? `${position} · ${model.strings.sink_mark}` : position;
+  if (starts) unit.dataset.starts = token.segment ? "B" : "A";
+  else delete unit.dataset.starts;
+  dressAnswer(answer, answered, spoken(tokens, position), model.strings);
 }
 
 class Line {
@@ -58,14 +72,41 @@ class Line {
   fill(tokens, model) {
     this.units = fillTo(this.node, tokens.length, makeUnit);
     this.units.forEach((unit, i) => dressUnit(unit, tokens, i, model));
+    this.node.dataset.long = tokens.length > LONG;
     this.node.setAttribute("aria-label", model.strings[this.side === "askers" ? "ribbon_name" : "ribbon_keys_name"]);
     this.settle(Math.min(this.home, tokens.length - 1));
   }
 
   /** One word of the line is in the tab order. */
   settle(position) {
+    const before = this.units[this.home];
     this.home = position;
-    this.units.forEach((unit, i) => unit.parts.chip.setAttribute("tabindex", i === position ? "0" : "-1"));
+    if (before !== this.units[position]) before?.parts.chip.setAttribute("tabindex", "-1");
+    this.units[position].parts.chip.setAttribute("tabindex", "0");
+  }
+
+  /** looks: per word { css, marks (some of MARKS), share }. */
+  paint(looks) {
+    this.units.forEach((unit, i) => {
+      const { css, marks, share } = looks[i];
+      const look = `${css}|${marks}|${share}`;
+      if (unit.look === look) return;
+      unit.look = look;
+      const { chip } = unit.parts;
+      chip.style.cssText = css;
+      for (const mark of MARKS) chip.classList.toggle(mark, marks.includes(mark));
+      chip.setAttribute("aria-pressed", String(marks.includes("locked")));
+      if (unit.parts.share.textContent !== share) unit.parts.share.textContent = share;
+    });
+  }
+
+  /** A line that scrolls brings a word into its room. */
+  reveal(position) {
+    if (this.node.dataset.long !== "true") return;
+    const { offsetTop, offsetHeight: height } = this.units[position];
+    const { scrollTop, clientHeight } = this.node;
+    const top = offsetTop - this.node.offsetTop;
+    if (top < scrollTop || top + height > scrollTop + clientHeight) this.node.scrollTop = top - (clientHeight - height) / 2;
   }
 
   centres(left) {
@@ -84,13 +125,17 @@ export class Ribbon {
     this.keys = new Line("keys", this);
     this.arcs = createArcs();
     this.node = el("div", { class: "ribbon", onpointerleave: () => calls.leave() },
-      this.keys.node, this.arcs.node, this.askers.node);
+      this.askers.node, this.arcs.node, this.keys.node);
   }
 
-  /** model: { tokens, keys, crossed, answers, strings, theme, direction, weights } */
+  /**
+   * model: { tokens, keys, crossed, answers, sink, isPair, strings, theme, direction, around, isHidden }; around(token) →
+   * the weights of its row or column, or null where they are not known; isHidden(token, partner) → left out of the view?
+   */
   update(model) {
     this.model = model;
     this.shown = null;
+    this.revealed = null;
     this.node.dataset.crossed = model.crossed;
     this.node.dataset.direction = model.direction;
     this.askers.fill(model.tokens, model);
@@ -107,15 +152,17 @@ export class Ribbon {
   layout() {
     const lines = this.model.crossed ? [this.askers, this.keys] : [this.askers];
     for (const { node } of lines) node.style.gap = "";
-    for (const fit of ["roomy", "tight", "wrap"]) {
+    const isLong = lines.some(({ units }) => units.length > LONG);
+    for (const fit of isLong ? ["wrap"] : ["roomy", "tight", "wrap"]) {
       this.node.dataset.fit = fit;
       if (lines.every(({ node }) => node.scrollWidth <= this.node.clientWidth + 1)) break;
     }
     this.spread(lines);
+    const isWrapped = this.node.dataset.fit === "wrap"; // Without arcs, nobody asks where the words stand.
     const left = this.node.getBoundingClientRect().left;
     const size = parseFloat(getComputedStyle(this.node).fontSize);
-    this.places = { askers: this.askers.centres(left) };
-    this.places.keys = this.model.crossed ? this.keys.centres(left) : this.places.askers;
+    this.places = { askers: isWrapped ? [0] : this.askers.centres(left) };
+    this.places.keys = this.model.crossed && !isWrapped ? this.keys.centres(left) : this.places.askers;
     const reach = Math.max(...this.places.askers) - Math.min(...this.places.askers);
     const height = size * (this.model.tokens.length === 1 ? 4.5 : this.model.crossed ? 7 : 8.2);
     this.room = { width: this.node.clientWidth, height, reach, labelHeight: size * 1.15, crossed: this.model.crossed };
@@ -125,7 +172,8 @@ export class Ribbon {
   /** Words in one line stand a little apart, if there is room; characters less, so that they still read as a text. */
   spread(lines) {
     const size = parseFloat(getComputedStyle(this.node).fontSize);
-    const isText = [...this.model.tokens, ...this.model.keys].every(({ shown, special }) => special || single(shown));
+    const isSign = ({ shown, special }) => special || (shown.length < 12 && single(shown));
+    const isText = [...this.model.tokens, ...this.model.keys].every(isSign);
     const widest = size * (isText ? 0.8 : 1.7);
     this.node.dataset.characters = isText;
     for (const { node, units } of lines) {
@@ -140,10 +188,10 @@ export class Ribbon {
     this.shown = shown;
     const { direction } = this.model;
     const [own, other] = direction === "asks" ? ["askers", "keys"] : ["keys", "askers"];
-    const values = shown.token === null ? null : this.valuesOf(shown.token);
-    this.clear();
-    if (values !== null) this.shade(this.lineOf(other), values, direction, shown);
-    this.mark(this.lineOf(own), shown);
+    const values = shown.token === null ? null : this.model.around(shown.token);
+    const lines = this.model.crossed ? [this.askers, this.keys] : [this.askers];
+    for (const line of lines) line.paint(this.looks(line, line === this.lineOf(own), line === this.lineOf(other) ? values : null, shown));
+    this.settle(this.lineOf(own), shown.locked);
     if (this.node.dataset.fit === "wrap") {
       this.arcs.draw([], this.room);
       return;
@@ -151,42 +199,33 @@ export class Ribbon {
     this.arcs.draw(values === null ? this.idleArcs(own) : this.arcsOf(shown.token, values), this.room);
   }
 
-  valuesOf(token) {
-    const { weights, direction } = this.model;
-    return Array.from(direction === "asks" ? weights.row(token) : weights.column(token));
-  }
-
-  clear() {
-    for (const line of this.model.crossed ? [this.askers, this.keys] : [this.askers]) {
-      for (const { parts } of line.units) {
-        parts.chip.classList.remove("shown", "locked", "partner");
-        parts.chip.style.cssText = "";
-        parts.chip.setAttribute("aria-pressed", "false");
-        parts.share.textContent = "";
+  /** How the words of a line look: those of the partners' side shaded by their weights, the chosen ones marked. */
+  looks(line, isOwn, values, shown) {
+    const { theme, direction } = this.model;
+    return line.units.map((_, i) => {
+      const look = { css: "", marks: [], share: "" };
+      if (values !== null) {
+        const { fill, ink } = chipColour(values[i], theme, direction === "asks" ? "key" : "query");
+        look.css = `background:${fill};color:${ink}`;
+        look.share = values[i] >= 0.005 ? percent(values[i], 0) : "";
+        if (i === shown.key) look.marks.push("partner");
+        if (i !== shown.token && this.model.isHidden(shown.token, i)) look.marks.push("left-out");
       }
-    }
-  }
-
-  shade(line, values, direction, shown) {
-    line.units.forEach(({ parts }, i) => {
-      const { fill, ink } = chipColour(values[i], this.model.theme, direction === "asks" ? "key" : "query");
-      parts.chip.style.cssText = `background:${fill};color:${ink}`;
-      parts.chip.classList.toggle("partner", i === shown.key);
-      parts.share.textContent = values[i] >= 0.005 ? percent(values[i], 0) : "";
+      if (isOwn && i === shown.token) {
+        look.css = "";
+        look.marks.push("shown");
+      }
+      if (isOwn && i === shown.locked) look.marks.push("locked");
+      return look;
     });
   }
 
-  mark(line, shown) {
-    line.units.forEach(({ parts }, i) => {
-      const locked = i === shown.locked;
-      if (i === shown.token) {
-        parts.chip.style.cssText = "";
-        parts.chip.classList.add("shown");
-      }
-      parts.chip.classList.toggle("locked", locked);
-      parts.chip.setAttribute("aria-pressed", String(locked));
-    });
-    if (shown.locked !== null && !line.node.contains(line.node.getRootNode().activeElement)) line.settle(shown.locked);
+  /** The locked word is the one that Tab reaches, and in sight where the line scrolls. */
+  settle(line, locked) {
+    if (locked === null || locked === this.revealed) return;
+    this.revealed = locked;
+    line.reveal(locked);
+    if (!line.node.contains(line.node.getRootNode().activeElement)) line.settle(locked);
   }
 
   /** The arc between a word of the chosen side and its partner on the other one; drawn from the one who asks. */
@@ -206,13 +245,13 @@ export class Ribbon {
 
   arcsOf(token, values) {
     const role = this.model.direction === "asks" ? "key" : "query";
-    return values.map((weight, i) => this.arc(token, i, weight, role));
+    return Array.from(values, (weight, i) => this.arc(token, i, weight, role));
   }
 
   /** Nothing chosen: every word's strongest arc, faint. */
   idleArcs(own) {
     return this.places[own].map((_, token) => {
-      const values = this.valuesOf(token);
+      const values = this.model.around(token);
       const partner = largest(values);
       return this.arc(token, partner, values[partner], "idle");
     });

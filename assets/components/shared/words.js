@@ -31,6 +31,21 @@ export function spoken(tokens, position) {
   return `${isolated(tokens[position].shown)}${place}`;
 }
 
+/** What the hover says of a word: itself, the number that the model was fed, and what is special about it. */
+export function told(tokens, position, strings, isSink = false) {
+  const { special, unknown, added, id, piece } = tokens[position];
+  const isFed = id !== undefined;
+  const parts = { word: isolated(tokens[position].shown), id, piece, position };
+  const fill = (key) => strings[key].replace(/\{(\w+)\}/g, (whole, name) => parts[name] ?? whole);
+  const lines = [];
+  if (added) lines.push(fill("added_name"));
+  else if (unknown) lines.push(fill(isFed && piece ? "unknown_fed" : "unknown_word"));
+  else if (special) lines.push(fill("special_name"));
+  if (isFed && !(unknown && piece)) lines.push(fill("token_fed"));
+  if (isSink) lines.push(fill("sink_name"));
+  return lines.join("\n") || tokens[position].shown;
+}
+
 /** Scripts and pictures that stand upright when a label runs downwards. */
 export function upright(text) {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}]/u.test(text);

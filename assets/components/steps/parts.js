@@ -2,7 +2,8 @@
 import { el, sentence, word } from "../shared/dom.js";
 import { single } from "../shared/words.js";
 import { MatrixView } from "../shared/matrix.js";
-import { valueAttributes } from "../shared/matrix_cells.js";
+import { signedScale, valueAttributes } from "../shared/matrix_cells.js";
+import { reachOf } from "../shared/attention.js";
 
 /** Column words stand on their side where there are many and they are long. */
 export const crowded = (labels) => labels.length > 16 && labels.some((label) => label.text.length > 4);
@@ -74,29 +75,23 @@ export function number(value, text, [stage, i, j], attributes = {}) {
   return el("span", { class: "number", text, ...valueAttributes(stage, i, j, value), ...attributes });
 }
 
-function tableCell(cell) {
-  if (cell === null) return el("td");
-  if (cell instanceof Node) return el("td", {}, cell);
-  const { value, at, scale, format, text } = cell;
-  const painted = scale?.paint(value);
-  return el("td", {
-    class: painted ? "painted" : null, text: text ?? (format ?? scale.format)(value), ...valueAttributes(...at, value),
-    style: painted ? { background: painted.fill, color: painted.ink } : {},
-  });
+/** The colours of a matrix; the range of one that is made row by row comes with it. */
+export function signedOf(values, theme, options = {}) {
+  if (values.reach !== undefined) return signedScale(values, theme, { reach: values.reach, ...options });
+  if (!reaches.has(values)) reaches.set(values, reachOf(values));
+  return signedScale(values, theme, { reach: reaches.get(values), ...options });
 }
 
-/** rows: [{ label: node | text, cells: [...], lit?: tone }]; a foot row closes the bill. */
-export function fillTable(table, { caption, heads, rows, foot }) {
-  const line = ({ label, cells, lit }) => el("tr", { class: lit ? `lit tone-${lit}` : null }, el("th", { scope: "row" }, label), cells.map(tableCell));
-  table.replaceChildren(
-    el("caption", { class: "unseen", text: caption }),
-    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
-    el("tbody", {}, rows.map(line)),
-    ...(foot ? [el("tfoot", {}, foot.map(line))] : []));
+// A long text's inputs have millions of numbers: each array is gone through once.
+const reaches = new WeakMap();
+
+/** A column before each row for what the sink has there; nothing where the head has no sink. */
+export function sinkLead(ctx, stage, scale, value) {
+  return ctx.header.sink === null ? undefined : { label: ctx.strings.sink, at: (i) => ({ value: value(i), stage, i, j: 0, scale }) };
 }
 
-/** A scrolling box with a bill's table; focusable, because it can scroll. */
-export function billBox(label) {
-  const table = el("table", { class: "bill" });
-  return { table, node: el("div", { class: "bill-box", tabindex: 0, role: "region", "aria-label": label }, table) };
+/** A step of which nothing is known: why, and what follows from that. */
+export function unknown(...sentences) {
+  const node = el("div", {}, el("p", { class: "notice", text: sentences.join(" ") }));
+  return { node, update: () => {}, main: null };
 }

@@ -1,11 +1,14 @@
 // Step 3, scale and softmax: the scaled scores beside the weights, and the chosen row's way from one to the other.
-import { el, word } from "../shared/dom.js";
+import { el, phrase, word } from "../shared/dom.js";
 import { fixed, percent } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
 import { plainScale, signedScale, weightScale } from "../shared/matrix_cells.js";
-import { billBox, crowded, fillTable, matrix, number, paragraph, roles, roomFor, told } from "./parts.js";
+import { crowded, matrix, number, paragraph, roles, roomFor, signedOf, sinkLead, told } from "./parts.js";
+import { short } from "./formula.js";
+import { BillTable } from "./table.js";
 
 const two = (value) => fixed(value, 2);
+const MOST_WORDS = 64; // A longer row is put into the document as the reader scrolls.
 
 /** Small numbers keep their digits: an exp of 0.0004 is not 0. */
 function small(value) {
@@ -20,102 +23,183 @@ export function kindOf(ctx) {
   };
 }
 
-function matrices(ctx) {
-  const { stages, strings, theme } = ctx;
-  const groups = [new ScrollGroup("scrollLeft"), new ScrollGroup("scrollTop")];
-  const masks = ctx.arrays.allowed !== undefined;
-  const kind = kindOf(ctx);
-  const shared = {
-    groups, kind, sideways: crowded(ctx.keys), minCell: roomFor(ctx.keys, 3.2), axes: strings.axes_query_key,
-    rowLabels: ctx.queries, colLabels: ctx.keys, pick: (i, j) => ({ query: i, key: j }),
+/** What all query × key matrices of this step have in common. */
+function sharedSpec(ctx) {
+  const { strings } = ctx;
+  return {
+    groups: [new ScrollGroup("scrollLeft"), new ScrollGroup("scrollTop")], kind: kindOf(ctx), sideways: crowded(ctx.keys),
+    minCell: roomFor(ctx.keys, ctx.arrays.bias ? 2.4 : 3.2), axes: strings.axes_query_key, rowLabels: ctx.queries, colLabels: ctx.keys,
+    pick: (i, j) => ({ query: i, key: j }),
   };
-  const scaled = matrix(ctx, {
-    ...shared, key: "scaled", name: [masks ? strings.stage_masked : strings.stage_scaled], plain: strings.stage_scaled,
-    values: stages.masked, stage: "scaled", address: (i, j) => [kind(i, j) === "value" ? "scaled" : "masked", i, j],
-    scale: signedScale(stages.scaled, theme), meaning: masks ? strings.mean_masked : strings.mean_scaled,
-  });
-  const sums = plainScale(two);
-  const weights = matrix(ctx, {
-    ...shared, key: "weights", name: [strings.stage_weights], plain: strings.stage_weights, stage: "weights",
-    values: stages.weights, scale: weightScale(theme), meaning: strings.mean_weights,
-    trail: { label: "Σ", at: (i) => ({ value: ctx.weightSums.at(i, 0), stage: "weight_sum", i, j: 0, scale: sums }) },
-  });
-  return { scaled, weights };
 }
 
-/** The row's stages, one column each; masked and bias stand there only where the head has them. */
+function weightsMatrix(ctx, shared) {
+  const { stages, strings, theme } = ctx;
+  const [scale, sums] = [weightScale(theme), plainScale(two)];
+  return matrix(ctx, {
+    ...shared, key: "weights", name: [strings.stage_weights], plain: strings.stage_weights, stage: "weights",
+    values: stages.weights, scale, meaning: ctx.header.sink === null ? strings.mean_weights : strings.mean_weights_sink,
+    lead: sinkLead(ctx, "sink", scale, (i) => stages.sink.at(i, 0)),
+    trail: { label: "Σ", at: (i) => ({ value: ctx.weightSum(i), stage: "weight_sum", i, j: 0, scale: sums }) },
+  });
+}
+
+function scaledMatrix(ctx, shared) {
+  const { stages, strings, theme, header } = ctx;
+  const masks = ctx.arrays.allowed !== undefined;
+  const scale = signedOf(stages.scaled, theme);
+  return matrix(ctx, {
+    ...shared, key: "scaled", name: [masks ? strings.stage_masked : strings.stage_scaled], plain: strings.stage_scaled,
+    values: stages.masked, stage: "scaled", scale, meaning: masks ? strings.mean_masked : strings.mean_scaled,
+    address: (i, j) => [shared.kind(i, j) === "value" ? "scaled" : "masked", i, j],
+    lead: sinkLead(ctx, "sink_logit", scale, () => header.sink),
+  });
+}
+
+function matrices(ctx) {
+  const { arrays, strings, theme } = ctx;
+  const shared = sharedSpec(ctx);
+  if (ctx.isGiven) return [weightsMatrix(ctx, shared)];
+  const bias = arrays.bias && matrix(ctx, {
+    ...shared, key: "bias", name: [strings.bias, " B"], plain: strings.bias, stage: "bias", values: arrays.bias,
+    scale: signedOf(arrays.bias, theme), meaning: strings.mean_bias,
+  });
+  return [bias, scaledMatrix(ctx, shared), weightsMatrix(ctx, shared)].filter(Boolean);
+}
+
+/** "÷ √8" where the scale is that, "× 0.25" where it is another one, "" where it is 1. */
+function factorName({ isRoot, header }) {
+  if (isRoot) return `÷ √${header.d_head}`;
+  return header.scale === 1 ? "" : `× ${short(header.scale)}`;
+}
+
+/** The columns between score and scaled: the model's factor by itself only where more follows, its cap, its bias. */
+function betweenColumns(ctx, plain) {
+  const { stages, strings, arrays, header } = ctx;
+  const isMore = header.softcap !== null || arrays.bias !== undefined;
+  return [
+    isMore && factorName(ctx) && { head: factorName(ctx), cell: plain(stages.times, "times") },
+    header.softcap !== null && { head: phrase(strings.capped_head, { cap: short(header.softcap) }), cell: plain(stages.capped, "capped") },
+    arrays.bias && { head: `+ ${strings.bias}`, cell: plain(arrays.bias, "bias") },
+    { name: "scaled", head: isMore || !factorName(ctx) ? strings.stage_scaled : `${strings.stage_scaled} (${factorName(ctx)})` },
+  ];
+}
+
+/** The row's stages, one column each; masked, cap and bias stand there only where the head has them. */
 function columnsOf(ctx, i) {
   const { stages, strings, arrays, theme } = ctx;
-  const signed = (values) => ({ ...signedScale({ data: values.row(i) }, theme), format: two });
   const weight = { ...weightScale(theme), format: (value) => percent(value, 2) };
-  const plain = (matrix, stage, format) => (j) => ({ value: matrix.at(i, j), at: [stage, i, j], format });
-  const painted = (matrix, stage, scale) => (j) => ({ value: matrix.at(i, j), at: [stage, i, j], scale });
+  const plain = (values, stage, format = two) => (j) => ({ value: values.at(i, j), at: [stage, i, j], format });
+  const painted = (values, stage, scale) => (j) => ({ value: values.at(i, j), at: [stage, i, j], scale });
+  if (ctx.isGiven) return [{ name: "weight", head: strings.weight, cell: painted(stages.weights, "weights", weight) }];
+  const signed = (values) => ({ ...signedScale({ data: values.row(i) }, theme), format: two });
   const divisor = { value: stages.rowSum.at(i, 0), at: ["row_sum", i, 0], format: (value) => `÷ ${small(value)}` };
   const columns = [
     { head: strings.stage_score, cell: painted(stages.scores, "scores", signed(stages.scores)) },
-    arrays.bias && { head: strings.bias, cell: plain(arrays.bias, "bias", two) },
-    { head: ctx.isRoot ? `${strings.stage_scaled} (÷ √${ctx.header.d_head})` : strings.stage_scaled,
-      cell: painted(stages.scaled, "scaled", signed(stages.scaled)) },
-    arrays.allowed && { head: strings.stage_masked, cell: plain(stages.masked, "masked", two) },
-    { head: strings.exp_head, cell: plain(stages.exp, "exp", small) },
-    { head: strings.row_sum_head, cell: () => divisor },
-    { head: strings.weight, cell: painted(stages.weights, "weights", weight) },
-  ];
-  return columns.filter(Boolean);
+    ...betweenColumns(ctx, plain),
+    arrays.allowed && { name: "masked", head: strings.stage_masked, cell: plain(stages.masked, "masked") },
+    { name: "exp", head: strings.exp_head, cell: plain(stages.exp, "exp", small) },
+    { name: "divisor", head: strings.row_sum_head, cell: () => divisor },
+    { name: "weight", head: strings.weight, cell: painted(stages.weights, "weights", weight) },
+  ].filter(Boolean);
+  columns.find(({ name }) => name === "scaled").cell = painted(stages.scaled, "scaled", signed(stages.scaled));
+  return columns;
 }
 
-function fillRow(ctx, table, place) {
-  const columns = columnsOf(ctx, place.query);
-  const { stages, strings } = ctx;
-  const i = place.query;
-  const sum = {
-    [strings.exp_head]: { value: stages.rowSum.at(i, 0), at: ["row_sum", i, 0], format: small },
-    [strings.weight]: { value: ctx.weightSums.at(i, 0), at: ["weight_sum", i, 0], format: (value) => percent(value, 2) },
+/** What the sink and the sum have in each column; most have none. */
+function footRows(ctx, i, columns) {
+  const { stages, strings, header } = ctx;
+  const share = (value) => percent(value, 2);
+  const logit = { value: header.sink, at: ["sink_logit", i, 0], format: two };
+  const divisor = { value: stages.rowSum?.at(i, 0), at: ["row_sum", i, 0] };
+  const sink = {
+    scaled: logit, masked: logit, exp: { value: stages.sinkExp?.at(i, 0), at: ["sink_exp", i, 0], format: small },
+    divisor: { ...divisor, format: (value) => `÷ ${small(value)}` }, weight: { value: stages.sink.at(i, 0), at: ["sink", i, 0], format: share },
   };
-  const sums = columns.map((column) => sum[column.head] ?? null);
-  fillTable(table, {
-    caption: strings.row_table_label, heads: [strings.word, ...columns.map((column) => column.head)],
-    rows: ctx.keys.map((label, j) => ({
-      label: word(label.text, { title: label.title }), lit: j === place.key ? "k" : null,
+  const sum = { exp: { ...divisor, format: small }, weight: { value: ctx.weightSum(i), at: ["weight_sum", i, 0], format: share } };
+  const cells = (values) => columns.map(({ name }) => values[name] ?? null);
+  const rows = [{ label: "Σ", cells: cells(sum) }];
+  return header.sink === null ? rows : [{ label: strings.sink_row, cells: cells(sink) }, ...rows];
+}
+
+function fillRow(ctx, bill, { query, key }) {
+  const columns = columnsOf(ctx, query);
+  bill.fill({
+    heads: [ctx.strings.word, ...columns.map((column) => column.head)],
+    count: ctx.keys.length,
+    row: (j) => ({
+      label: word(ctx.keys[j].text, { title: ctx.keys[j].title }), lit: j === key ? "k" : null,
       cells: columns.map((column) => column.cell(j)),
-    })),
-    foot: [{ label: "Σ", cells: sums }],
+    }),
+    foot: footRows(ctx, query, columns),
   });
+  bill.reveal(key);
 }
 
 function story(ctx, place) {
   const { strings, stages } = ctx;
   const { query: i, key: j } = place;
-  if (!ctx.hasKeys(i)) return told(strings.row_without_keys, roles(ctx, place));
+  if (!ctx.hasKeys(i)) return told(ctx.header.sink === null ? strings.row_without_keys : strings.row_for_the_sink, roles(ctx, place));
   if (kindOf(ctx)(i, j) === "forbidden") return told(strings.cell_forbidden, roles(ctx, place));
+  const weight = number(stages.weights.at(i, j), percent(stages.weights.at(i, j), 2), ["weights", i, j], { class: "number strong" });
+  if (ctx.isGiven) return told(strings.weight_story, { ...roles(ctx, place), weight });
   const max = stages.rowMax.at(i, 0);
   return told(strings.softmax_story, {
-    ...roles(ctx, place),
+    ...roles(ctx, place), weight,
     scaled: number(stages.scaled.at(i, j), two(stages.scaled.at(i, j)), ["scaled", i, j]),
     max: number(max, two(max), ["row_max", i, 0]),
     exp: number(stages.exp.at(i, j), small(stages.exp.at(i, j)), ["exp", i, j]),
     sum: number(stages.rowSum.at(i, 0), small(stages.rowSum.at(i, 0)), ["row_sum", i, 0]),
-    weight: number(stages.weights.at(i, j), percent(stages.weights.at(i, j), 2), ["weights", i, j], { class: "number strong" }),
   });
 }
 
+/** What this model does that the plain formula does not: its own scale, a soft-cap, a bias, a sink; at the chosen cell. */
+function peculiarities(ctx, { query: i, key: j }) {
+  const { strings, stages, arrays, header, isRoot } = ctx;
+  const at = (values, stage, row = i, column = j) => number(values.at(row, column), two(values.at(row, column)), [stage, row, column]);
+  const facts = { scale: short(header.scale), d: header.d_head, root: short(1 / Math.sqrt(header.d_head)) };
+  const said = [];
+  if (!isRoot) said.push(told(header.scale === 1 ? strings.said_scale_one : strings.said_scale, facts));
+  if (header.softcap !== null) {
+    said.push(told(strings.said_cap, { cap: short(header.softcap), before: at(stages.times, "times"), after: at(stages.capped, "capped") }));
+  }
+  if (arrays.bias) said.push(told(strings.said_bias, { bias: at(arrays.bias, "bias") }));
+  if (header.sink !== null) {
+    const share = stages.sink.at(i, 0);
+    said.push(told(strings.said_sink, {
+      ...roles(ctx, { query: i, key: j }), logit: number(header.sink, two(header.sink), ["sink_logit", i, 0]),
+      weight: number(share, percent(share, 2), ["sink", i, 0], { class: "number strong" }),
+    }));
+  }
+  return said.map((pieces) => el("li", {}, pieces));
+}
+
+function words(ctx) {
+  const { strings, header, isGiven, isRoot } = ctx;
+  const lead = isGiven ? strings.lead_given : isRoot ? strings.lead_softmax : strings.lead_softmax_own;
+  return [
+    paragraph(lead, {}, { class: "lead-words" }),
+    isGiven && el("p", { class: "notice" }, header.missing, " ", strings.unknown_softmax),
+  ].filter(Boolean);
+}
+
 export function softmax(ctx) {
-  const { scaled, weights } = matrices(ctx);
-  const row = billBox(ctx.strings.row_table_label);
+  const { strings, isGiven } = ctx;
+  const views = matrices(ctx);
+  const row = new BillTable(strings.row_table_label, MOST_WORDS);
   const title = el("h3");
-  const words = el("p", { "aria-live": "polite" });
-  const node = el("div", { class: "softmax" },
-    paragraph(ctx.strings.lead_softmax, {}, { class: "lead-words" }),
-    el("div", { class: "side-by-side" }, scaled.node, weights.node),
+  const said = el("p", { "aria-live": "polite" });
+  const own = el("ul", { class: "own" });
+  const node = el("div", { class: "softmax" }, words(ctx),
+    el("div", { class: "side-by-side" }, views.map((view) => view.node)),
     el("div", { class: "row-story" }, el("div", { class: "row-table" }, title, row.node),
-      el("div", { class: "row-words" }, words, paragraph(ctx.strings.read_softmax, {}, { class: "quiet" }))));
+      el("div", { class: "row-words" }, said, own, isGiven ? null : paragraph(strings.read_softmax, {}, { class: "quiet" }))));
   const update = (place) => {
-    fillRow(ctx, row.table, place);
-    title.replaceChildren(...told(ctx.strings.row_title, roles(ctx, place)));
-    words.replaceChildren(...story(ctx, place));
-    const lights = { rows: [[place.query, "q"]], cols: [[place.key, "k"]], cell: [place.query, place.key] };
-    scaled.light(lights);
-    weights.light(lights);
+    fillRow(ctx, row, place);
+    title.replaceChildren(...told(isGiven ? strings.row_title_given : strings.row_title, roles(ctx, place)));
+    said.replaceChildren(...story(ctx, place));
+    if (!isGiven) own.replaceChildren(...peculiarities(ctx, place));
+    for (const view of views) view.light({ rows: [[place.query, "q"]], cols: [[place.key, "k"]], cell: [place.query, place.key] });
   };
   return { node, update, main: "weights" };
 }

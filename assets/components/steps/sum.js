@@ -3,20 +3,22 @@
 import { el, word } from "../shared/dom.js";
 import { fixed, percent } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
+import { reachOf } from "../shared/attention.js";
 import { signedScale, weightScale } from "../shared/matrix_cells.js";
-import { product, reachOf, tabulate } from "../shared/attention.js";
-import { Matrix } from "../shared/frame.js";
-import { aligned, countLabels, crowded, matrix, number, paragraph, roles, roomFor, told } from "./parts.js";
+import { aligned, countLabels, crowded, matrix, number, paragraph, roles, roomFor, signedOf, sinkLead, told, unknown } from "./parts.js";
 import { kindOf } from "./softmax.js";
+import { RowMatrix, rowTimes, stacked } from "./stages.js";
 
 /** One line per word: weight × v; the foot adds them up to the output row. */
 function billSpec(ctx, place, scales) {
   const { arrays, stages, strings, theme } = ctx;
   const i = place.query;
-  const weighted = tabulate(arrays.v.rows, arrays.v.cols, (j, c) => stages.weights.at(i, j) * arrays.v.at(j, c));
-  const { paint, legend } = signedScale(weighted, theme);
+  const shares = stages.weights.row(i);
+  const reach = shares.reduce((most, share, j) => Math.max(most, share * reachOf({ data: arrays.v.row(j) })), 0);
+  const weighted = new RowMatrix(arrays.v.rows, arrays.v.cols, (j) => arrays.v.row(j).map((value) => shares[j] * value), reach);
+  const { paint, legend } = signedOf(weighted, theme);
   const share = { ...weightScale(theme), format: (value) => percent(value) };
-  const total = { ...scales.output, format: (value) => fixed(value, 2) };
+  const total = { ...scales.output, format: scales.bill.format };
   return {
     values: weighted, scale: { ...scales.bill, paint, legend },
     address: (j, c) => ["weighted_value", j, c],
@@ -31,8 +33,8 @@ function billSpec(ctx, place, scales) {
 function matrices(ctx) {
   const { arrays, stages, strings, theme } = ctx;
   const groups = { dims: new ScrollGroup("scrollLeft"), keys: new ScrollGroup("scrollTop"), rows: new ScrollGroup("scrollTop") };
-  const [v, output] = aligned(signedScale(arrays.v, theme), signedScale(stages.output, theme));
-  const scales = { output, bill: { ...signedScale(arrays.v, theme, { digits: 2 }), format: (value) => fixed(value, 2) } };
+  const [v, output] = aligned(signedOf(arrays.v, theme), signedOf(stages.output, theme));
+  const scales = { output, bill: signedOf(arrays.v, theme, { digits: 2 }) };
   const colLabels = countLabels(arrays.v.cols);
   const sideways = crowded(ctx.keys);
   const perKey = {
@@ -47,7 +49,7 @@ function matrices(ctx) {
     v: matrix(ctx, { ...perKey, key: "v", name: ["V"], plain: "V", tone: "v", stage: "v", values: arrays.v, scale: v, meaning: strings.mean_v }),
     weights: matrix(ctx, {
       ...named("weights"), scale: weightScale(theme), groups: [groups.rows], kind: kindOf(ctx), sideways,
-      minCell: roomFor(ctx.keys, 3.1), axes: strings.axes_query_key, meaning: strings.mean_weights,
+      lead: sinkLead(ctx, "sink", weightScale(theme), (i) => stages.sink.at(i, 0)), minCell: roomFor(ctx.keys, 3.1), axes: strings.axes_query_key, meaning: strings.mean_weights,
       rowLabels: ctx.queries, colLabels: ctx.keys, pick: (i, j) => ({ query: i, key: j }),
     }),
     output: matrix(ctx, {
@@ -60,12 +62,13 @@ function matrices(ctx) {
 
 function story(ctx, place) {
   const { strings, stages } = ctx;
-  if (!ctx.hasKeys(place.query)) return told(strings.row_without_keys, roles(ctx, place));
+  const hasSink = ctx.header.sink !== null;
+  if (!ctx.hasKeys(place.query)) return told(hasSink ? strings.row_for_the_sink : strings.row_without_keys, roles(ctx, place));
   const weight = stages.weights.at(place.query, place.key);
-  return told(strings.sum_story, {
-    ...roles(ctx, place),
-    weight: number(weight, percent(weight, 2), ["weights", place.query, place.key], { class: "number strong" }),
-  });
+  const shown = (value, stage, j) => number(value, percent(value, 2), [stage, place.query, j], { class: "number strong" });
+  const said = told(strings.sum_story, { ...roles(ctx, place), weight: shown(weight, "weights", place.key) });
+  if (!hasSink) return said;
+  return [...said, " ", ...told(strings.sum_sink, { weight: shown(stages.sink.at(place.query, 0), "sink", 0) })];
 }
 
 function answerNode(ctx, place) {
@@ -77,31 +80,38 @@ function answerNode(ctx, place) {
   }));
 }
 
+/** The rows that stand under W_O: what the head's output makes of it, and what the whole layer adds, where it is known. */
+function writtenRows({ arrays, stages, strings, header }) {
+  const { w_o: w, written } = arrays;
+  const own = w && new RowMatrix(stages.output.rows, w.cols, (i) => rowTimes(stages.output.row(i), w, w.data.constructor), header.reach.head_written);
+  return [
+    own && { stage: "head_written", values: own, text: strings.head_written },
+    written && { stage: "written", values: written, text: header.then.written_label },
+  ].filter(Boolean);
+}
+
 /** Σ over the head's numbers of output · W_O, and what the whole layer adds: one row each under W_O. */
 function thenMatrices(ctx) {
-  const { arrays, stages, strings, theme } = ctx;
-  if (!arrays.w_o && !arrays.written) return null;
-  const own = arrays.w_o ? product(stages.output, arrays.w_o) : null;
-  const rows = [
-    own && ["head_written", own, strings.head_written],
-    arrays.written && ["written", arrays.written, ctx.header.then.written_label],
-  ].filter(Boolean);
-  const reach = Math.max(...rows.map(([, values]) => reachOf(values)));
-  const width = rows[0][1].cols;
-  const [above, below] = aligned(signedScale(arrays.w_o ?? { data: [0] }, theme), signedScale({ data: [reach] }, theme));
+  const { arrays, strings, theme } = ctx;
+  const rows = writtenRows(ctx);
+  if (rows.length === 0) return null;
+  const reach = Math.max(...rows.map(({ values }) => values.reach ?? reachOf(values)));
+  const colLabels = countLabels(rows[0].values.cols);
+  const scales = aligned(...[arrays.w_o, { reach }].filter(Boolean).map((values) => signedOf(values, theme)));
   const across = new ScrollGroup("scrollLeft");
-  const rowsOf = (i) => new Matrix(Float64Array.from(rows.flatMap(([, values]) => [...values.row(i)])), rows.length, width);
+  const rowsOf = (i) => stacked(rows.map(({ values }) => values.row(i)));
   const w = arrays.w_o && matrix(ctx, {
-    key: "w_o", name: ["W", el("sub", { text: "O" })], plain: "W_O", tone: "o", stage: "w_o", values: arrays.w_o, scale: above,
+    key: "w_o", name: ["W", el("sub", { text: "O" })], plain: "W_O", tone: "o", stage: "w_o", values: arrays.w_o, scale: scales[0],
     groups: [across], axes: strings.axes_dim_model, meaning: strings.mean_w_o, mostRows: 12,
-    rowLabels: countLabels(arrays.w_o.rows), colLabels: countLabels(width),
+    rowLabels: countLabels(arrays.w_o.rows), colLabels,
   });
+  const title = rows.length > 1 || !arrays.w_o ? strings.then_adds : strings.then_adds_part;
   const written = matrix(ctx, {
-    key: "written", name: [strings.then_adds], plain: strings.then_adds, tone: "o", stage: "written", scale: below, groups: [across],
-    values: rowsOf(ctx.place.query), address: (r, c) => [rows[r][0], ctx.shown.query, c], axes: strings.axes_written,
-    rowLabels: rows.map(([, , text]) => ({ text })), colLabels: countLabels(width), class: "wide-labels",
+    key: "written", name: [title], plain: title, tone: "o", stage: "written", scale: scales.at(-1), groups: [across],
+    values: rowsOf(ctx.place.query), address: (r, c) => [rows[r].stage, ctx.shown.query, c], axes: strings.axes_written,
+    rowLabels: rows.map(({ text }) => ({ text })), colLabels, class: "wide-labels",
   });
-  return { nodes: [w?.node, written.node], update: (place) => written.change({ values: rowsOf(place.query) }) };
+  return { nodes: [w?.node, written.node], isWide: colLabels.length > 32, update: (place) => written.change({ values: rowsOf(place.query) }) };
 }
 
 function strip(ctx) {
@@ -112,7 +122,7 @@ function strip(ctx) {
     el("h3", { text: ctx.strings.then_title }), el("ol", {}, then.sentences.map((text) => el("li", { text }))), answer);
   return {
     words,
-    sums: adds ? el("div", { class: "then-sums" }, adds.nodes) : null,
+    sums: adds ? el("div", { class: "then-sums", "data-wide": adds.isWide }, adds.nodes) : null,
     update: (place) => {
       adds?.update(place);
       answer.replaceChildren(...[answerNode(ctx, place)].filter(Boolean));
@@ -121,6 +131,7 @@ function strip(ctx) {
 }
 
 export function sum(ctx) {
+  if (ctx.isGiven) return unknown(ctx.header.missing, ctx.strings.unknown_sum);
   const { views, scales } = matrices(ctx);
   const words = el("p", { "aria-live": "polite" });
   const after = strip(ctx);
@@ -131,7 +142,8 @@ export function sum(ctx) {
       el("div", { class: "area side" }, words, paragraph(ctx.strings.read_sum, {}, { class: "quiet" }), after.words)),
     after.sums);
   const update = (place) => {
-    const { query, key, dim } = place;
+    const { query, key } = place;
+    const dim = Math.min(place.dim, ctx.arrays.v.cols - 1);
     views.bill.change({ ...billSpec(ctx, place, scales), name: told(ctx.strings.sum_bill_title, roles(ctx, place)) });
     words.replaceChildren(...story(ctx, place));
     after.update(place);

@@ -1,18 +1,22 @@
 // The frame around the four steps: tabs, formula, Back and Next, keys, and what a choice or a hover lights up.
 import { debounce, el } from "../shared/dom.js";
-import { attention, tabulate, total } from "../shared/attention.js";
+import { total } from "../shared/attention.js";
 import { Place, STEPS } from "./place.js";
 import { fly, marks } from "./flight.js";
+import { revealAll } from "../shared/matrix.js";
 import { fillNotice } from "../shared/notice.js";
 import { formula } from "./formula.js";
 import { tokenLabels } from "./parts.js";
 import { project } from "./project.js";
 import { score } from "./score.js";
+import { stagesOf, weightsOnly } from "./stages.js";
 import { softmax } from "./softmax.js";
 import { sum } from "./sum.js";
 
 const VIEWS = { project, score, softmax, sum };
 const PAUSE = 300;
+// A scale that was a float32 once is not exactly 1/√d.
+const isRoot = ({ scale, d_head: d }) => Math.abs(scale * Math.sqrt(d) - 1) < 1e-6;
 const typing = (event) => event.composedPath().some((node) => node.matches?.("input, textarea, select, [contenteditable=true]"));
 
 export class Walk {
@@ -53,14 +57,16 @@ export class Walk {
 
   /** A new frame: draw it if anything on screen changes, else leave everything as it is. */
   show(frame, theme) {
-    const { arrays, ...header } = frame;
+    // Of a head of which only the weights are known, the frame says nothing of these.
+    const { arrays, ...header } = { softcap: null, sink: null, ...frame };
     const fresh = header.content !== this.header?.content;
     const news = this.place.take(header);
     const { step, query, key, revision, ...rest } = header;
     const signature = JSON.stringify([rest, theme]);
     if (fresh) this.compute(header, arrays);
-    const { q, k, v } = this.arrays;
-    this.place.fit({ queries: q.rows, keys: k.rows, dims: Math.min(q.cols, v.cols) });
+    const { q, v } = this.arrays;
+    const { rows, cols } = this.stages.weights;
+    this.place.fit({ queries: rows, keys: cols, dims: q ? Math.max(q.cols, v.cols) : 1 });
     this.header = header;
     if (signature !== this.signature) this.build(theme);
     else if (news) this.redraw();
@@ -71,19 +77,18 @@ export class Walk {
   compute(header, arrays) {
     this.arrays = arrays;
     this.preview = null;
-    const { q, k, v, allowed = null, bias = null } = arrays;
-    this.stages = attention({ q, k, v, allowed, bias, scale: header.scale });
-    this.weightSums = tabulate(q.rows, 1, (i) => total(this.stages.weights.row(i)));
+    this.stages = arrays.q ? stagesOf(arrays, header) : weightsOnly(arrays);
   }
 
   context(theme) {
-    const { header, arrays, stages, weightSums } = this;
+    const { header, arrays, stages } = this;
     const walk = this;
     return {
-      header, arrays, stages, weightSums, theme, strings: header.strings, matrices: new Map(),
+      header, arrays, stages, theme, strings: header.strings, matrices: new Map(),
       queries: tokenLabels(header.tokens), keys: tokenLabels(header.keys ?? header.tokens),
-      isRoot: Math.abs(header.scale * Math.sqrt(header.d_head) - 1) < 1e-9,
-      hasKeys: (i) => (arrays.has_keys ? Boolean(arrays.has_keys.data[i]) : stages.rowMax.at(i, 0) !== -Infinity),
+      isGiven: !arrays.q, isRoot: isRoot(header),
+      hasKeys: (i) => !arrays.has_keys || Boolean(arrays.has_keys.data[i]),
+      weightSum: (i) => total(stages.weights.row(i)) + stages.sink.at(i, 0),
       get place() { return walk.place.chosen; },
       get shown() { return walk.shown(); },
       choose: (changes, how) => walk.choose(changes, how),
@@ -104,7 +109,7 @@ export class Walk {
     this.tabs = el("nav", { class: "tabs", "aria-label": strings.steps_label }, STEPS.map((step, at) =>
       el("button", { type: "button", class: "tab", "data-action": `tab-${step}`, "data-step": step, onclick: () => this.go(step) },
         el("span", { class: "tab-number", text: String(at + 1) }), " ", strings[`tab_${step}`])));
-    this.formula = formula(strings.formula_label);
+    this.formula = formula(strings, this.formulaFacts());
     const turner = (way, text) => el("button", { type: "button", class: `turn ${way}`, "data-action": way, title: text,
       onclick: () => this.by(way === "next" ? 1 : -1) });
     this.back = turner("back", strings.back_keys);
@@ -117,6 +122,11 @@ export class Walk {
     this.view.replaceChildren(...[this.tabs, bar, notice, this.stage, this.hint].filter(Boolean));
     this.redraw();
     this.restoreFocus(held);
+  }
+
+  formulaFacts() {
+    const { scale, softcap, sink } = this.header;
+    return this.arrays.q ? { isRoot: isRoot(this.header), scale, softcap, hasBias: "bias" in this.arrays, hasSink: sink !== null } : null;
   }
 
   /** The step's matrices anew; the frame around them is patched, so that its buttons keep the focus. */
@@ -153,10 +163,10 @@ export class Walk {
   }
 
   revealChosen() {
-    for (const matrix of this.context_.matrices.values()) {
+    revealAll([...this.context_.matrices.values()].map((matrix) => {
       const { rows, cols, cell } = matrix.lights;
-      matrix.reveal(cell?.[0] ?? rows[0]?.[0] ?? null, cell?.[1] ?? cols[0]?.[0] ?? null);
-    }
+      return [matrix, cell?.[0] ?? rows[0]?.[0] ?? null, cell?.[1] ?? cols[0]?.[0] ?? null];
+    }));
   }
 
   choose(changes, how) {

@@ -1,0 +1,1 @@
+"""Stories and lessons, scene by scene."""
