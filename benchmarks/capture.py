@@ -3,8 +3,9 @@
     python -m benchmarks.capture
 
 Random networks of 12 layers × 12 heads × 768, a short text and a long one. Capture is a whole `model.trace`: tokens,
-pass, layers and check. Times are seconds of the processor, medians of runs that take turns, so that a busy machine slows
-all of them alike; memory is each way's peak above the loaded model, in a process of its own. Exits with 1 where a budget is missed.
+pass, layers and check. Times are seconds of the processor, medians of runs that take turns, so that others on the
+machine count little; memory is each way's peak above the loaded model, in a process of its own. Exits with 1 where a
+budget is missed.
 """
 
 from __future__ import annotations

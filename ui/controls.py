@@ -52,6 +52,8 @@ def sentence(words: Words, *, key: str = "text", label: str = "controls.sentence
         placeholder=words("controls.placeholder"),
         persist_state=KEPT,
     )
+    if key == "text":
+        views.other_text(words)
 
 
 def _image(words: Words) -> None:

@@ -46,6 +46,8 @@ def sentence_of(error: ac.AttentionError, words: Words, tokenizer: str = "words"
             return words("errors.unfit_values", name=literal(name), found=literal(found))
         case ac.ShapeMismatch(axis=axis, expected=expected, actual=actual):
             return words("errors.unequal", axis=literal(axis), expected=expected, actual=actual)
+        case ac.UnfitPicture(reason=reason):
+            return words("errors.unfit_picture", reason=literal(reason))
         case ac.UnreadableArrays(reason=reason):
             return words("errors.unreadable", reason=literal(reason))
         case ac.UnsupportedModel(kind=kind) if kind in REFUSALS:

@@ -8,7 +8,7 @@ import attention_core as ac
 from ui import allowed, notes, own, selection, shelf
 from ui.translations import Words
 
-LOOKS_AFTER = 0.4  # Seconds between two looks at a loading.
+LOOKS_AFTER = 0.5  # Seconds between two looks at a loading.
 
 
 def box(words: Words) -> None:
@@ -42,9 +42,9 @@ def _progress(name: str, words: Words) -> None:
         st.rerun()
     with st.container(border=True, key="loading"):
         st.markdown(words("opening.loading", name=notes.literal(_shown(name))))
-        share = loading.done / loading.total if loading.total else None
+        share = loading.done / loading.total if loading.total > 1 else None  # One of one says nothing.
         said = words(f"opening.stage_{loading.stage}")
-        if loading.stage == "downloading" and loading.total:
+        if loading.stage == "downloading" and share is not None:
             said = words("opening.downloaded", done=_megabytes(loading.done), total=_megabytes(loading.total))
         if share is None:
             st.status(said, state="running")

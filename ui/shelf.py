@@ -80,6 +80,10 @@ def ask(name: str, visitor: str) -> Loading | None:
             found = _loadings[name] = Loading(name, waiting={visitor: time.monotonic()})
             Thread(target=_load, args=(found,), name=f"load {name}", daemon=True).start()
         found.waiting[visitor] = time.monotonic()
+        if found.stage == "starting":
+            # Streamlit collects garbage after each run, also after each look at a loading. While torch is being
+            # imported that would walk all of it again and again, and keep the import waiting.
+            gc.freeze()
         return found
 
 

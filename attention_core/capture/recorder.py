@@ -6,13 +6,13 @@ A recorder stands in a ContextVar, so that threads which trace at once never see
 from __future__ import annotations
 
 import math
+import mmap
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate
-from mmap import mmap
 from weakref import ref
 
 import numpy as np
@@ -70,7 +70,7 @@ class Copy:
     would grow to twice of what it holds.
     """
 
-    memory: mmap
+    memory: mmap.mmap
     start: int
     shape: tuple[int, ...]
 
@@ -85,7 +85,9 @@ class Copy:
 def copied(tensors: Sequence[Tensor]) -> list[Copy]:
     """Copies of these tensors, side by side."""
     starts = [0, *accumulate(one.numel() for one in tensors)]
-    memory = mmap(-1, max(4 * starts[-1], 1))
+    memory = mmap.mmap(-1, max(4 * starts[-1], 1))
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        memory.madvise(mmap.MADV_HUGEPAGE)  # A page at a time, asking for the memory takes longer than filling it.
     copies = [Copy(memory, start, tuple(one.shape)) for start, one in zip(starts, tensors, strict=False)]
     for copy, one in zip(copies, tensors, strict=True):
         copy.tensor.copy_(one)

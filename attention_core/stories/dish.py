@@ -13,7 +13,7 @@ import attention_core as ac
 MODEL = "dish"
 NAME = ("佛", "跳", "墙")
 ROOMS = {"narrow": "dish-narrow", "wide": MODEL}
-PUSHES = np.linspace(-4, 4, 33)  # What is added to one scaled score, to see what becomes of its share.
+PUSHES = np.linspace(-4, 4, 129)  # What is added to one scaled score, to see what becomes of its share.
 N_BOUGHT = 3
 
 

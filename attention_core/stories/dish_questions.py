@@ -73,7 +73,8 @@ def ends(sentence: str, run: int) -> Mapping[str, Any]:
     Returns:
         looks: (3, 4) of 佛, 跳, 墙 at 佛, 跳, 墙 and elsewhere, averaged over sentences about the dish; largest: (3,)
         whom each looks at most; away: (3,) how far that is; beside: how many of the three look most at a neighbour;
-        beside_all, n_all: the same over all seeds, of how many; tokens, weights, allowed: layer 0 of the shipped model;
+        beside_all, across_all, n_all: over all seeds, how many look at a neighbour, two away, of how many; tokens,
+        weights, allowed: layer 0 of the shipped model;
         card: what its card says of it, by language.
 
     Raises:
@@ -90,6 +91,7 @@ def ends(sentence: str, run: int) -> Mapping[str, Any]:
         "away": away[run],
         "beside": sum(each == 1 for each in away[run]),
         "beside_all": sum(each == 1 for row in away.values() for each in row),
+        "across_all": sum(each > 1 for row in away.values() for each in row),
         "n_all": sum(len(row) for row in away.values()),
         "tokens": texts_of(trace),
         "weights": head.weights,

@@ -10,12 +10,12 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 import attention_core as ac
-from attention_core.steps import softmax
 from attention_core.stories.dish import MODEL, NAME, texts_of
 
 COSTS = {"letters": "induction", "dish": MODEL, "narrow": "dish-narrow", "heads": "two-heads"}
 MEASURES = {"letters": "accuracy", "dish": "adversarial", "narrow": "adversarial", "heads": "held_out_combinations"}
-COSINES = np.linspace(-1, 1, 41)
+CLOSE = 1e-9  # Scores that differ by less are the same, but for rounding.
+COSINES = np.linspace(-1, 1, 81)
 
 
 def tied(sentence: str, shared: bool, at: int) -> Mapping[str, Any]:
@@ -48,42 +48,44 @@ def tied(sentence: str, shared: bool, at: int) -> Mapping[str, Any]:
     }
 
 
-def graph(sentence: str, keep: str) -> Mapping[str, Any]:
-    """A head's scores as a symmetric and an antisymmetric half, S = (S + Sᵀ)/2 + (S − Sᵀ)/2, and what each says.
+def graph(sentence: str, shared: bool) -> Mapping[str, Any]:
+    """Who looks at whom in layer 0, and which pairs each score the other above themselves.
 
-    Args:
-        keep: "whole", "undirected" (the symmetric half, all that one matrix for q and k could hold) or "directed".
+    With one vector k for both, k[i]·k[j] > k[i]·k[i] needs a k[j] longer than k[i]; so no two tokens can each prefer the
+    other to itself, and whoever looks away from itself looks at a longer one.
 
     Returns:
-        tokens; scores: (n, n) of what is kept; weights: (n, n) softmax of it, with the head's own scale and mask:
-        computed beside the model, not a run of it; own: (n, n) the model's weights; allowed; top: the largest |score|;
-        share: of Σ S², the part that is antisymmetric; one, two: two characters of the name (or the first
-        token and the last that it sees); there, back: the kept scores of one asking two, and of two asking one; moved:
-        the largest change of a weight.
+        shared; tokens; weights, allowed: (n, n); looks: (n,) whom each looks at most; edge_weights: (n,); longer: how
+        many of those who look away from themselves look at a longer key; away: how many look away; mutual: pairs
+        (i, j), i < j, that see each other and each score the other above themselves; pair: one of them, of the name
+        where it can be, else the one that is asked about; there, back: its two scores; itself: the scores of its two
+        for themselves; left: see `left_uneven`.
 
     Raises:
         AttentionError: the model cannot read the sentence.
     """
-    trace = ac.load(MODEL).trace(sentence)
+    trace = ac.load("dish-qk" if shared else MODEL).trace(sentence)
     head, tokens = trace.layers[0].head(0), texts_of(trace)
-    halves = {"undirected": (head.scores + head.scores.T) / 2, "directed": (head.scores - head.scores.T) / 2}
-    kept = halves.get(keep, head.scores)
-    weights = _shares(kept, head)
-    i, j = _pair(tokens, head.allowed)
+    scores, looks, lengths = head.scores, head.weights.argmax(axis=1), np.linalg.norm(head.k, axis=1)
+    prefers = (scores > np.diag(scores)[:, None] + CLOSE) & head.allowed
+    mutual = [(int(i), int(j)) for i, j in np.argwhere(prefers & prefers.T) if i < j]
+    away = [i for i, j in enumerate(looks) if i != j]
+    i, j = _pair(tokens, mutual or [(int(i), int(j)) for i, j in np.argwhere(head.allowed) if i < j])
     return {
-        "keep": keep,
+        "shared": shared,
         "tokens": tokens,
-        "scores": kept,
-        "weights": weights,
-        "own": head.weights,
-        "top": float(np.abs(head.scores).max()),
+        "weights": head.weights,
         "allowed": head.allowed,
-        "share": float((halves["directed"] ** 2).sum() / (head.scores**2).sum()),
-        "one": tokens[i],
-        "two": tokens[j],
-        "there": float(kept[i, j]),
-        "back": float(kept[j, i]),
-        "moved": float(np.abs(weights - head.weights).max()),
+        "looks": looks.tolist(),
+        "edge_weights": head.weights.max(axis=1),
+        "longer": sum(bool(lengths[looks[i]] > lengths[i]) for i in away),
+        "away": len(away),
+        "mutual": mutual,
+        "pair": (i, j),
+        "there": float(scores[i, j]),
+        "back": float(scores[j, i]),
+        "itself": (float(scores[i, i]), float(scores[j, j])),
+        "left": left_uneven(scores, head.allowed),
     }
 
 
@@ -159,19 +161,29 @@ def bounds(ab: float, bc: float) -> tuple[float, float]:
     return ab * bc - rest, ab * bc + rest
 
 
+def left_uneven(scores: Float[np.ndarray, "n n"], seen: Bool[np.ndarray, "n n"]) -> float:
+    """Of Σ S² over visible pairs, the part that stays antisymmetric however the rows are shifted.
+
+    Softmax does not see what is added to a whole row, so that an uneven S by itself says little. The antisymmetric half
+    of S + c 1ᵀ is a[i, j] + (c[i] − c[j])/2; over the pairs that see each other its square is least where
+    L c = −2 Σ_j a[i, j], with L the Laplacian of who sees whom.
+    """
+    pairs = (seen & seen.T & ~np.eye(len(seen), dtype=bool)).astype(float)
+    uneven = pairs * (scores - scores.T) / 2
+    laplacian = np.diag(pairs.sum(axis=1)) - pairs
+    shift = np.linalg.lstsq(laplacian, -2 * uneven.sum(axis=1), rcond=None)[0]
+    whole = (scores + shift[:, None])[seen & seen.T]
+    return float(((uneven + pairs * np.subtract.outer(shift, shift) / 2) ** 2).sum() / (whole**2).sum())
+
+
 def _by_seed(figures: Mapping[str, Any], measure: str) -> Float[np.ndarray, " seed"]:
     return np.array([row[measure] for row in sorted(figures["seeds"], key=lambda row: row["seed"])])
 
 
-def _shares(scores: Float[np.ndarray, "query key"], head: ac.HeadSteps) -> Float[np.ndarray, "query key"]:
-    return softmax(np.where(head.allowed, scores * head.scale, -np.inf))[0]
-
-
-def _pair(tokens: list[str], allowed: Bool[np.ndarray, "query key"]) -> tuple[int, int]:
-    """Two characters of the name that see each other, as far apart as may be; else the first token and its last key."""
-    places = [i for i, token in enumerate(tokens) if token in NAME]
-    pairs = [(i, j) for i in places for j in places if i < j and tokens[i] != tokens[j] and allowed[i, j]]
-    return max(pairs, key=lambda pair: pair[1] - pair[0], default=(0, int(np.flatnonzero(allowed[0])[-1])))
+def _pair(tokens: list[str], pairs: list[tuple[int, int]]) -> tuple[int, int]:
+    """Of these, two different characters of the name, as far apart as may be; else the first."""
+    of_name = [(i, j) for i, j in pairs if {tokens[i], tokens[j]} <= set(NAME) and tokens[i] != tokens[j]]
+    return max(of_name, key=lambda pair: pair[1] - pair[0], default=pairs[0])
 
 
 def _at(angle: float) -> tuple[float, float]:

@@ -53,7 +53,7 @@ def origin(done: int, start: int) -> Mapping[str, Any]:
     return {
         "words": list(WORDS),
         "done": done,
-        "steps": np.arange(len(history)),
+        "steps": np.arange(len(history), dtype=float),
         **{name: np.array([each[name] for each in found]) for name in ("wanted", "losses", "right")},
         "asker": run["q"][None],
         "keys": keys,

@@ -20,8 +20,9 @@ from ui.translations import words
 
 STAGES = ("scores", "scaled", "weights", "output")
 
-# Drag in the page itself, so that what was sent is counted at the very moment in which the score moves.
-DRAG = """([view, vector, dx, dy, kind]) => {
+# Drag in the page itself, with time between the moves for whatever would be sent: what was sent is counted beside the
+# score that has moved by then.
+DRAG = """async ([view, vector, dx, dy, kind]) => {
   const node = view.querySelector(`.handle[data-vector=${vector}]`);
   const box = node.getBoundingClientRect();
   const at = (x, y) => ({
@@ -36,6 +37,7 @@ DRAG = """([view, vector, dx, dy, kind]) => {
   for (let part = 1; part <= 10; part += 1) {
     node.dispatchEvent(new PointerEvent('pointermove', at(x + dx * part / 10, y + dy * part / 10)));
     seen.push(score());
+    await new Promise((done) => setTimeout(done, 60));
   }
   const during = window.sent - before.sent;
   node.dispatchEvent(new PointerEvent('pointerup', at(x + dx, y + dy)));

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +13,8 @@ import pytest
 
 import attention_core as ac
 from tests.core.capture_words import saved
-from tests.core.capture_zoo import BART, OURS, Kind, text
-from ui import shelf
+from tests.core.capture_zoo import BART, OTHERS, OURS, Kind, text
+from ui import notes, own, shelf, translations
 from ui.caches import trace_of
 
 SENTENCE = "the cat sat"
@@ -175,5 +177,76 @@ def test_minilm_reads_the_animal_sentence(open_app: Callable) -> None:
     assert arrays["weights"][it, animal] == pytest.approx(0.677, abs=0.005)
     assert arrays["weights"][it, street] == pytest.approx(0.050, abs=0.005)
     bill = header["bill"]
-    assert sum(bill["products"]) == pytest.approx(bill["score"], rel=1e-5)
-    assert bill["key"] == animal
+    assert (bill["query"], bill["key"]) == (it, animal)
+    assert arrays["bill_products"].sum() == pytest.approx(bill["score"], rel=1e-5)
+    np.testing.assert_allclose(arrays["bill_q"] * arrays["bill_k"], arrays["bill_products"], rtol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def seeing(folders: Path) -> Path:
+    """The folder of a tiny model that looks at pictures of 16 × 16 pixels, 4 × 4 patches."""
+    folder = folders / "tiny-vit"
+    OTHERS["vit"].make().save_pretrained(folder)
+    facts = {"image_processor_type": "ViTImageProcessor", "size": {"height": 16, "width": 16}}
+    (folder / "preprocessor_config.json").write_text(json.dumps(facts), encoding="utf-8")
+    return folder
+
+
+def test_a_model_that_looks_at_pictures(open_app: Callable, seeing: Path) -> None:
+    name = f"dir:{seeing}"
+    app = open_app(model=name)
+    for _ in range(300):
+        if any(button.key == "sample_picture" for button in app.test.button):
+            break
+        time.sleep(0.1)
+        app.test.run()
+    app.test.button(key="sample_picture").click().run()
+    header, arrays = app.frame("vision")
+    trace = trace_of(name, "", image="house")
+    assert trace.grid is not None
+    assert header["grid"] == list(trace.grid)
+    np.testing.assert_array_equal(arrays["weights"], trace.layers[0].weights(0))
+    np.testing.assert_array_equal(arrays["image"].reshape(trace.image.shape), trace.image)
+    assert len(header["names"]) == len(trace.tokens)
+    assert header["check"]["passed"]
+
+
+def test_own_arrays_go_through_every_page(open_app: Callable) -> None:
+    weights = np.array([[0.75, 0.25, 0], [0.5, 0.25, 0.25], [0.125, 0.125, 0.75]])
+    data = io.BytesIO()
+    np.savez(data, weights=weights, tokens=np.array(["<b>a</b>", "$x$", ":red[c]"]))
+    name = own.add(data.getvalue(), "my arrays.npz")
+    app = open_app(model=name)
+    header, arrays = app.frame("explore")
+    np.testing.assert_array_equal(arrays["weights"], weights)
+    assert [token["shown"] for token in header["tokens"]] == ["<b>a</b>", "$x$", ":red[c]"]
+    assert header["bill"] is None or "products" not in header["bill"]
+    for page, picture in (("heads", "heads"), ("steps", "steps")):
+        app.go(page)
+        assert not app.test.exception
+        assert app.has(picture)
+
+
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.array([0.9, 0.1]), "(head, query, key)"),
+        (np.full((2, 3, 2, 4, 4), 0.25), "3 items"),
+        (np.array([[np.nan, 1.0], [0.5, 0.5]]), "weights"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused_with_what_would(array: np.ndarray, said: str) -> None:
+    data = io.BytesIO()
+    np.save(data, array)
+    with pytest.raises(ac.AttentionError) as refused:
+        own.add(data.getvalue(), "x.npy")
+    assert said in notes.sentence_of(refused.value, translations.words("en"))
+    assert notes.sentence_of(refused.value, translations.words("zh"))
+
+
+def test_every_refusal_has_a_sentence_in_both_languages() -> None:
+    facts = dict.fromkeys(("file", "folder", "name", "page", "detail", "convert"), "x") | {"needed": 3, "available": 2}
+    for kind in notes.REFUSALS:
+        for language in translations.LANGUAGES:
+            said = notes.sentence_of(ac.UnsupportedModel("because", kind, **facts), translations.words(language))
+            assert "{" not in said

@@ -85,7 +85,7 @@ def _squares(view: HeadView, token: int | None, square: tuple[int, int]) -> dict
     }
     if token is not None:
         at = (token, slice(None)) if view.look == "asks" else (slice(None), token)
-        arrays |= {"line": weights[0], "line_allowed": allowed[at], "line_hidden": hidden[at]}
+        arrays |= {"line": weights[at], "line_allowed": allowed[at], "line_hidden": hidden[at]}
     return arrays
 
 

@@ -44,7 +44,7 @@ def frame(trace: ac.Trace, selection: Selection, words: Words) -> bytes:
 def _content(trace: ac.Trace, selection: Selection, head: ac.HeadWeights) -> str:
     """What tells this head's numbers from any other's: two traces of one text may have other weights."""
     place = f"{trace.card.name}/{selection.stack}/{selection.layer}/{selection.head}"
-    return f"{place}/{crc32(np.ascontiguousarray(head.weights)):08x}/{trace.text}/{trace.pair}/{trace.target}"
+    return f"{place}/{crc32(head.weights.tobytes()):08x}/{trace.text}/{trace.pair}/{trace.target}"
 
 
 def _facts(trace: ac.Trace, selection: Selection, head: ac.HeadSteps, words: Words) -> dict[str, Any]:

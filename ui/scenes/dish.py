@@ -14,10 +14,12 @@ from ui.scenes.dish_drawing import (
     flow,
     matrix,
     named,
+    number,
     numbered,
     percent,
     plane,
     shares,
+    tiny,
     tokens,
 )
 from ui.scenes.kinds import Control, Figures, Picture, Scene, Verdict
@@ -73,7 +75,7 @@ def _asking_verdict(figures: Figures) -> Verdict:
         "share": f"{figures['of_three']:.2f}",
         "strongest": figures["strongest"],
         "nearest": figures["nearest"],
-        "gap": f"{figures['gap']:.2f}",
+        "gap": number(figures["gap"]),
         "short": f"{figures['lengths'].min():.1f}",
         "long": f"{figures['lengths'].max():.1f}",
     }
@@ -172,7 +174,7 @@ def _stacking_verdict(figures: Figures) -> Verdict:
         "big": figures["matrix"].upper(),
         "n": n,
         "d": d,
-        "gap": f"{figures['gap']:.1e}",
+        "gap": tiny(figures["gap"]),
     }
     key = f"verdict_{figures['view']}" if figures["gap"] < 1e-9 else "verdict_differ"
     return key, {**parts, "word": numbered(figures["tokens"])[figures["row"]]}

@@ -12,6 +12,7 @@ from ui.scenes.kinds import Picture
 from ui.scenes.texts import Texts
 
 SENTENCE = "晚上我们吃佛跳墙"
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def numbered(texts: Sequence[str]) -> list[str]:
@@ -28,7 +29,7 @@ def bars(label: str, labels: Sequence[str], series: dict[str, np.ndarray], **fac
 
 def shares(label: str, labels: Sequence[str], series: dict[str, np.ndarray], top: float | None = 1.0) -> Picture:
     """Bars of percentages."""
-    return bars(label, labels, series, top=top, digits=3, isShare=True, concept="output")
+    return bars(label, labels, series, top=top, digits=4, isShare=True, concept="output")
 
 
 def matrix(label: str, rows: Sequence[str], columns: Sequence[str], values: np.ndarray, **facts: Any) -> Picture:
@@ -89,4 +90,17 @@ def answer(said: Texts, yes: float) -> str:
 
 
 def percent(share: float) -> str:
-    return f"{share:.1%}"
+    """One decimal, or two near 0 and 1, so that what is not all does not read as all."""
+    return f"{share:.2%}" if 0 < share < 0.01 or 0.99 < share < 1 else f"{share:.1%}"
+
+
+def number(value: float, digits: int = 2) -> str:
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def tiny(value: float) -> str:
+    """A rounding error: 0, or 4 · 10⁻¹⁶."""
+    if value == 0:
+        return "0"
+    factor, power = f"{value:.0e}".split("e")
+    return f"{factor} · 10{str(int(power)).translate(RAISED)}"

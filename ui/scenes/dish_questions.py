@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from attention_core.stories import dish_questions
 from attention_core.stories.dish import NAME
-from ui.scenes.dish_drawing import SENTENCE, bars, flow, matrix, numbered, numbers, percent, shares, tokens
+from ui.scenes.dish_drawing import (
+    SENTENCE,
+    bars,
+    flow,
+    matrix,
+    number,
+    numbered,
+    numbers,
+    percent,
+    shares,
+    tiny,
+    tokens,
+)
 from ui.scenes.kinds import Control, Figures, Picture, Scene, Verdict
 from ui.scenes.texts import Texts
 
@@ -13,7 +27,8 @@ BOTH = "今天吃佛跳墙，明天看佛经。"
 
 def _neighbours_pictures(figures: Figures, said: Texts) -> list[Picture]:
     away = [
-        f"{key} {steps:+d}" if steps else key for key, steps in zip(figures["keys"], figures["keys_at"], strict=True)
+        f"{key} {steps:+d}".replace("-", "−") if steps else key
+        for key, steps in zip(figures["keys"], figures["keys_at"], strict=True)
     ]
     terms = [said(f"picture_{term}") for term in dish_questions.TERMS]
     asker = figures["asker"]
@@ -44,9 +59,9 @@ def _neighbours_verdict(figures: Figures) -> Verdict:
         "best": figures["best"],
         "second": figures["second"],
         "weight": f"{figures['best_weight']:.2f}",
-        "lead": f"{figures['lead']:.1f}",
-        "most": f"{figures['by_term'][largest]:.1f}",
-        "gap": f"{figures['gap']:.0e}",
+        "lead": number(figures["lead"], 1),
+        "most": number(figures["by_term"][largest], 1),
+        "gap": tiny(figures["gap"]),
     }
     if figures["gap"] > 1e-9:
         return "verdict_inexact", parts
@@ -70,6 +85,7 @@ def _ends_verdict(figures: Figures) -> Verdict:
         "looks": looks,
         "beside": figures["beside"],
         "beside_all": figures["beside_all"],
+        "across_all": figures["across_all"],
         "n": len(NAME),
         "n_all": figures["n_all"],
     }
@@ -78,17 +94,14 @@ def _ends_verdict(figures: Figures) -> Verdict:
 
 def _depth_pictures(figures: Figures, said: Texts) -> list[Picture]:
     models = [said(f"picture_{model}") for model in figures["models"]]
-    series = {
-        said("picture_mean"): figures["right"],
-        said("picture_worst"): figures["worst"],
-        said("picture_best"): figures["best"],
-    }
+    columns = [said(f"picture_{name}") for name in ("mean", "worst", "best")]
+    table = np.column_stack([figures[name] for name in ("right", "worst", "best")])
     return [
         numbers(
             said("picture_read"), [(said("picture_named" if figures["named"] else "picture_unnamed"), figures["text"])]
         ),
         shares(said("picture_yes", text=figures["text"]), models, {"": figures["yes"]}),
-        shares(said("picture_table", n=figures["n_seeds"]), models, series),
+        matrix(said("picture_table", n=figures["n_seeds"]), models, columns, table, digits=4, isShare=True),
     ]
 
 
@@ -107,7 +120,7 @@ def _depth_verdict(figures: Figures) -> Verdict:
 
 
 def _several_pictures(figures: Figures, said: Texts) -> list[Picture]:
-    heads = [said("picture_head", head=head) for head in range(len(figures["pairs"]))]
+    n_heads = range(len(figures["pairs"]))
     series = {
         said("picture_dish"): figures["pairs"][:, 0],
         said("picture_buddhism"): figures["pairs"][:, 1],
@@ -115,10 +128,10 @@ def _several_pictures(figures: Figures, said: Texts) -> list[Picture]:
     seeds = [said("picture_seed", seed=seed) for seed in figures["seeds"]]
     return [
         *(
-            tokens(label, figures["tokens"], weights, figures["asker"])
-            for label, weights in zip(heads, figures["weights"], strict=True)
+            tokens(said("picture_head", head=head), figures["tokens"], figures["weights"][head], figures["asker"])
+            for head in n_heads
         ),
-        bars(said("picture_pairs"), heads, series, concept="k", top=1.0),
+        bars(said("picture_pairs"), [said("picture_one", head=head) for head in n_heads], series, concept="k", top=1.0),
         bars(said("picture_seeds"), seeds, {"": figures["dish_heads"]}, concept="k", top=1.0),
         numbers(
             said("picture_card"),

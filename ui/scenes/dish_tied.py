@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attention_core.stories import dish_tied
-from ui.scenes.dish_drawing import SENTENCE, bars, curve, matrix, numbered, numbers, percent, plane, shares
+from ui.scenes.dish_drawing import SENTENCE, bars, curve, matrix, number, numbered, numbers, percent, plane, shares
 from ui.scenes.kinds import Control, Figures, Picture, Scene, Verdict
 from ui.scenes.texts import Texts
 
@@ -36,39 +36,41 @@ def _tied_verdict(figures: Figures) -> Verdict:
 
 def _graph_pictures(figures: Figures, said: Texts) -> list[Picture]:
     texts = numbered(figures["tokens"])
-    one, two, kept = figures["one"], figures["two"], said(f"keep_{figures['keep']}")
-    ways = [(f"{one} → {two}", f"{figures['there']:+.1f}"), (f"{two} → {one}", f"{figures['back']:+.1f}")]
+    edges = [f"{text} → {texts[j]}" for text, j in zip(texts, figures["looks"], strict=True)]
+    one, two = (texts[i] for i in figures["pair"])
+    scores = [
+        (f"{one} → {two}", number(figures["there"], 1)),
+        (f"{two} → {one}", number(figures["back"], 1)),
+        (f"{one} → {one}", number(figures["itself"][0], 1)),
+        (f"{two} → {two}", number(figures["itself"][1], 1)),
+    ]
     return [
-        numbers(said("picture_ways", kept=kept), ways),
-        matrix(
-            said("picture_scores", kept=kept),
-            texts,
-            texts,
-            figures["scores"],
-            scale="signed",
-            digits=0,
-            top=figures["top"],
-        ),
-        matrix(said("picture_weights", kept=kept), texts, texts, figures["weights"], allowed=figures["allowed"]),
+        numbers(said("picture_pair"), scores),
+        bars(said("picture_edges"), edges, {"": figures["edge_weights"]}, concept="k", top=1.0),
+        matrix(said("picture_weights"), texts, texts, figures["weights"], allowed=figures["allowed"]),
+        numbers(said("picture_uneven"), [(said("picture_left"), percent(figures["left"]))]),
     ]
 
 
 def _graph_verdict(figures: Figures) -> Verdict:
+    one, two = (numbered(figures["tokens"])[i] for i in figures["pair"])
     parts = {
-        "one": figures["one"],
-        "two": figures["two"],
-        "there": f"{figures['there']:.1f}",
-        "back": f"{figures['back']:.1f}",
-        "share": percent(figures["share"]),
-        "moved": f"{figures['moved']:.2f}",
+        "one": one,
+        "two": two,
+        "mutual": len(figures["mutual"]),
+        "away": figures["away"],
+        "longer": figures["longer"],
+        "left": percent(figures["left"]),
     }
-    return f"verdict_{figures['keep']}", parts
+    if figures["mutual"]:
+        return "verdict_mutual", parts
+    return ("verdict_ordered" if figures["shared"] else "verdict_none"), parts
 
 
 def _chain_pictures(figures: Figures, said: Texts) -> list[Picture]:
     b, a, near, far = figures["arrows"]
     measured = zip(("ab", "bc", "ac"), figures["measured"], strict=True)
-    between = f"{figures['measured_lowest']:.2f} … {figures['measured_highest']:.2f}"
+    between = f"{number(figures['measured_lowest'])} … {number(figures['measured_highest'])}"
     lines = {said("picture_low"): figures["lows"], said("picture_high"): figures["highs"]}
     arrows = {"佛": b, "跳墙": a, said("picture_near"): near, said("picture_far"): far}
     return [
@@ -77,7 +79,7 @@ def _chain_pictures(figures: Figures, said: Texts) -> list[Picture]:
         numbers(
             said("picture_measured"),
             [
-                *((said(f"picture_{name}"), f"{cosine:.2f}") for name, cosine in measured),
+                *((said(f"picture_{name}"), number(cosine)) for name, cosine in measured),
                 (said("picture_between"), between),
             ],
         ),
@@ -85,7 +87,7 @@ def _chain_pictures(figures: Figures, said: Texts) -> list[Picture]:
 
 
 def _chain_verdict(figures: Figures) -> Verdict:
-    parts = {"lowest": f"{figures['lowest']:.2f}", "highest": f"{figures['highest']:.2f}"}
+    parts = {"lowest": number(figures["lowest"]), "highest": number(figures["highest"])}
     if figures["highest"] - figures["lowest"] < 1e-9:
         return "verdict_settled", parts
     return ("verdict_forced" if figures["lowest"] > 1e-9 else "verdict_free"), parts
@@ -142,7 +144,7 @@ ASKED = (
         _graph_pictures,
         _graph_verdict,
         controls=(
-            Control("keep", "choice", "whole", ("whole", "undirected", "directed")),
+            Control("shared", "switch", False),
             Control("sentence", "text", SENTENCE),
         ),
     ),

@@ -91,7 +91,9 @@ export class Plane {
       return [svg("text", { x, y: y0 + 21, class: "mark", "text-anchor": "middle", text }),
         svg("text", { x: x0 - 7, y: y + 5, class: "mark", "text-anchor": "end", text })];
     };
-    const shown = marks.filter((at) => Math.abs(at) < this.reach * 0.96);
+    // Where lines stand close, every second one is labelled.
+    const stride = this.reach / step > 4 ? 2 : 1;
+    const shown = marks.filter((at) => Math.abs(at) < this.reach * 0.96 && Math.round(at / step) % stride === 0);
     return [...marks.flatMap((at) => cross(at, "line")), ...cross(0, "axis"), ...shown.flatMap(label)];
   }
 

@@ -64,10 +64,10 @@ export function plane(picture) {
 }
 
 /** The same numbers for who reads them. */
-function table({ arrow_labels: names = [], point_labels: others = [], x_label: x = "1", y_label: y = "2" }, arrows, points) {
+function table({ arrow_labels: names = [], point_labels: others = [], x_label: x = "1", y_label: y = "2", strings }, arrows, points) {
   const row = (label, [a, b]) => el("tr", {}, el("th", { scope: "row" }, word(label)),
     el("td", { title: exact(a), text: fixed(a, 2) }), el("td", { title: exact(b), text: fixed(b, 2) }));
-  return el("div", { class: "scroll" }, el("table", { class: "coordinates" },
+  return el("details", {}, el("summary", { text: strings.as_table }), el("div", { class: "scroll" }, el("table", { class: "coordinates" },
     el("thead", {}, el("tr", {}, el("th"), el("th", { scope: "col", text: x }), el("th", { scope: "col", text: y }))),
-    el("tbody", {}, arrows.map((xy, i) => row(names[i], xy)), points.map((xy, i) => row(others[i], xy)))));
+    el("tbody", {}, arrows.map((xy, i) => row(names[i], xy)), points.map((xy, i) => row(others[i], xy))))));
 }
