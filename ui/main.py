@@ -7,7 +7,7 @@ import streamlit as st
 from ui import selection, translations
 from ui.paths import ASSETS, PAGES
 
-PAGE_NAMES = ("explore", "heads", "steps", "whatif", "write", "learn", "bench", "dish")
+PAGE_NAMES = ("explore", "heads", "steps", "whatif", "write", "learn", "bench", "dish", "it", "lessons")
 
 
 def main() -> None:

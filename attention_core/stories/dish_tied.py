@@ -51,8 +51,8 @@ def tied(sentence: str, shared: bool, at: int) -> Mapping[str, Any]:
 def graph(sentence: str, shared: bool) -> Mapping[str, Any]:
     """Who looks at whom in layer 0, and which pairs each score the other above themselves.
 
-    With one vector k for both, k[i]·k[j] > k[i]·k[i] needs a k[j] longer than k[i]; so no two tokens can each prefer the
-    other to itself, and whoever looks away from itself looks at a longer one.
+    With one vector k for both, k[i]·k[j] > k[i]·k[i] needs a k[j] longer than k[i]; so no two tokens can each prefer
+    the other to itself, and whoever looks away from itself looks at a longer one.
 
     Returns:
         shared; tokens; weights, allowed: (n, n); looks: (n,) whom each looks at most; edge_weights: (n,); longer: how

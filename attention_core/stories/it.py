@@ -25,8 +25,8 @@ MODELS = {"open": "pronoun-open", "small": "pronoun"}
 SHALLOW = "pronoun-one-layer"
 # What an article prints for "it" → animal, street, it in this sentence: an illustration, not a measurement.
 ILLUSTRATED = {"animal": 0.80, "street": 0.05, "it": 0.15}
-LIVING = ("animal", "dog", "cat", "horse")
-PLACES = ("street", "tunnel", "bridge", "river")
+LIVING = ("animal", "dog", "horse")
+PLACES = ("street", "tunnel", "river")
 
 
 def advert(like: str, adjective: str) -> Mapping[str, Any]:
@@ -59,25 +59,25 @@ def advert(like: str, adjective: str) -> Mapping[str, Any]:
     }
 
 
-def three(word: int, layer: int) -> Mapping[str, Any]:
+def three(word: int, at: int) -> Mapping[str, Any]:
     """The query, key and value of any token of the small model: it asks, is asked, and hands over.
 
     Args:
-        word: the token's place; layer: 0 or 1.
+        word: the token's place; at: the layer, 0 or 1.
 
     Returns:
-        tokens; word; layer; vectors: (3, d) its q, k and v; asks: (n,) its row of the weights; asked: (n,) its column:
+        tokens; word; at; vectors: (3, d) its q, k and v; asks: (n,) its row of the weights; asked: (n,) its column:
         what share of each other's attention it gets; finds, finds_weight: whom it looks at most; asked_most,
         asked_weight: who looks at it most; total: the sum of its column (1 would be average); is_self: whether it finds
         itself.
     """
     trace = run("small", SENTENCE.format("tired"))
-    head = trace.layers[layer].head(0)
+    head = trace.layers[at].head(0)
     row, column = head.weights[word], head.weights[:, word]
     return {
         "tokens": texts_of(trace),
         "word": word,
-        "layer": layer,
+        "at": at,
         "vectors": np.stack([head.q[word], head.k[word], head.v[word]]),
         "asks": row,
         "asked": column,
@@ -90,14 +90,14 @@ def three(word: int, layer: int) -> Mapping[str, Any]:
     }
 
 
-def note(adjective: str, model: str) -> Mapping[str, Any]:
+def note(adjective: str, which: str) -> Mapping[str, Any]:
     """Where "it" looks with and without the note that layer 0 brings it.
 
     Args:
-        model: "open" or "small", of two layers, or "single", a model taught the same with one layer.
+        which: "open" or "small", of two layers, or "single", a model taught the same with one layer.
 
     Returns:
-        model; adjective; tokens; asker; told: `NOUNS` of the adjective; whole: (n,) weights of the reading head. With
+        which; adjective; tokens; asker; told: `NOUNS` of the adjective; whole: (n,) weights of the reading head. With
         two layers also brings: (n,) weights of "it" in layer 0; brought: the adjective's among them; cut: (n,) the
         reading head in a second run in which layer 0 hides the adjective from "it"; alone: (n,) with a query made of
         the embedding alone, a computation beside the model; apart: the largest |difference| of that query between the
@@ -106,14 +106,14 @@ def note(adjective: str, model: str) -> Mapping[str, Any]:
         (seeds,) from the card, shares of held-out sentences: the gaze flips with the adjective, the right one of the
         two nouns is likelier, and is the first of all words; two_layers: (seeds,) `flips` of the two-layer model.
     """
-    if model == "single":
+    if which == "single":
         return _note_of_one_layer(adjective)
-    trace = run(model, SENTENCE.format(adjective))
+    trace = run(which, SENTENCE.format(adjective))
     at, head = place(trace, "it"), reading_head(trace)
     brings, telling = trace.layers[0].head(0).weights[at], place(trace, adjective)
-    cut = run(model, trace.text, ac.Edits(cut=frozenset({(0, None, at, telling)})))
+    cut = run(which, trace.text, ac.Edits(cut=frozenset({(0, None, at, telling)})))
     of_word, of_note = query_parts(trace, at)
-    others = [query_parts(run(model, SENTENCE.format(one)), at)[0] for one in ADJECTIVES]
+    others = [query_parts(run(which, SENTENCE.format(one)), at)[0] for one in ADJECTIVES]
     found = {
         "whole": head.weights[at],
         "cut": reading_head(cut).weights[at],
@@ -121,7 +121,7 @@ def note(adjective: str, model: str) -> Mapping[str, Any]:
     }
     told = place(trace, NOUNS[adjective])
     return {
-        "model": model,
+        "which": which,
         "adjective": adjective,
         "tokens": texts_of(trace),
         "asker": at,
@@ -135,7 +135,7 @@ def note(adjective: str, model: str) -> Mapping[str, Any]:
     }
 
 
-def plane(model: str, view: str) -> Mapping[str, Any]:
+def plane(which: str, view: str) -> Mapping[str, Any]:
     """The queries of "it" after either adjective and the keys of nouns, in two directions.
 
     Each noun's key is the one that it has in the sentence, a living thing at the animal's place, a place at the
@@ -146,17 +146,18 @@ def plane(model: str, view: str) -> Mapping[str, Any]:
             vectors); "asked": two directions that span the two queries: there dot products are exact.
 
     Returns:
-        model; view; nouns: (m,); is_living: (m,); arrows: (2, 2) the queries (tired, wide); points: (m, 2) the keys;
+        which; view; nouns: (m,); is_living: (m,); arrows: (2, 2) the queries (tired, wide); points: (m, 2) the keys;
         kept: what share of all squared lengths lies in the plane; scores: (2, m) q · k; off: the largest |error| of a
         dot product taken in the plane; favourites: the noun with the largest score of either; margins: by how much the
         worst noun that fits beats the best one that does not (tired, wide), above 0 where all fit.
     """
-    queries, keys = [], {}
+    queries: list[np.ndarray] = []
+    keys: dict[str, np.ndarray] = {}
     for adjective in ADJECTIVES:
-        trace = run(model, SENTENCE.format(adjective))
+        trace = run(which, SENTENCE.format(adjective))
         queries.append(reading_head(trace).q[place(trace, "it")])
     for living, spot in zip(LIVING, PLACES, strict=True):
-        trace = run(model, SENTENCE.format("tired").replace("animal", living).replace("street", spot))
+        trace = run(which, SENTENCE.format("tired").replace("animal", living).replace("street", spot))
         keys |= {noun: reading_head(trace).k[place(trace, noun)] for noun in (living, spot)}
     q, k = np.stack(queries), np.stack([keys[noun] for noun in (*LIVING, *PLACES)])
     basis = _directions(q if view == "asked" else np.concatenate([k, q]))
@@ -164,7 +165,7 @@ def plane(model: str, view: str) -> Mapping[str, Any]:
     whole = float((q**2).sum() + (k**2).sum())
     n = len(LIVING)
     return {
-        "model": model,
+        "which": which,
         "view": view,
         "nouns": [*LIVING, *PLACES],
         "is_living": np.arange(len(k)) < n,
@@ -181,17 +182,17 @@ def plane(model: str, view: str) -> Mapping[str, Any]:
     }
 
 
-def stages(adjective: str, model: str) -> Mapping[str, Any]:
+def stages(adjective: str, which: str) -> Mapping[str, Any]:
     """The four steps at "it": dot products, scaling, softmax, weighted sum.
 
     Returns:
-        model; adjective; tokens; asker; scores, scaled, weights: (n,) of the reading head's row; d: numbers in a key;
+        which; adjective; tokens; asker; scores, scaled, weights: (n,) of the reading head's row; d: numbers in a key;
         root: √d; best; best_score, best_scaled, best_weight; parts: (4, d_v) weight · value of the animal, the street,
         "it" and all others; output: (d_v,) the model's; gap: max |Σ parts − output|; row_sum; ours: (3,) weights on
         animal, street, it; theirs: (3,) the illustration; elsewhere: what the other tokens get; next_word: the largest
         of them.
     """
-    trace = run(model, SENTENCE.format(adjective))
+    trace = run(which, SENTENCE.format(adjective))
     at, head = place(trace, "it"), reading_head(trace)
     weights = head.weights[at]
     named = [place(trace, word) for word in ILLUSTRATED]
@@ -200,7 +201,7 @@ def stages(adjective: str, model: str) -> Mapping[str, Any]:
     parts = np.concatenate([handed[named], handed[others].sum(axis=0, keepdims=True)])
     best = int(weights.argmax())
     return {
-        "model": model,
+        "which": which,
         "adjective": adjective,
         "tokens": texts_of(trace),
         "asker": at,
@@ -277,7 +278,7 @@ def _note_of_one_layer(adjective: str) -> Mapping[str, Any]:
     trace, at = traces[adjective], place(traces[adjective], "it")
     rows = {one: reading_head(each).weights[at] for one, each in traces.items()}
     return {
-        "model": "single",
+        "which": "single",
         "adjective": adjective,
         "tokens": texts_of(trace),
         "asker": at,

@@ -47,7 +47,7 @@ PLACES = {
 _SAME = 1e-12  # Below this, two runs agree at a token: what is left is rounding.
 
 
-def words(first: str, second: str, adjective: str, versus: str) -> Mapping[str, Any]:
+def words(noun: str, rival: str, adjective: str, versus: str) -> Mapping[str, Any]:
     """The sentence with the reader's words, and with one adjective or the other. Of each text the first word counts.
 
     Returns:
@@ -56,7 +56,7 @@ def words(first: str, second: str, adjective: str, versus: str) -> Mapping[str, 
         n_known: how many it does; pairs: (seeds,) of `n_pairs` pairs written by hand, how many are right in both
         sentences, from the card.
     """
-    nouns = (_word(first), _word(second))
+    nouns = (_word(noun), _word(rival))
     traces = [run("open", OWN.format(*nouns, _word(one))) for one in (adjective, versus)]
     weights = np.stack([reading_head(trace).weights[_IT] for trace in traces])
     largest = weights.argmax(axis=1)
@@ -78,7 +78,7 @@ def words(first: str, second: str, adjective: str, versus: str) -> Mapping[str, 
     }
 
 
-def moved(frame: str, adjective: str, places: bool, model: str) -> Mapping[str, Any]:
+def moved(frame: str, adjective: str, places: bool, which: str) -> Mapping[str, Any]:
     """The same words in other orders: the nouns before "it" or behind it.
 
     Args:
@@ -90,9 +90,9 @@ def moved(frame: str, adjective: str, places: bool, model: str) -> Mapping[str, 
         answer, probability; frames: the keys of `FRAMES`; by_frame: (frames, 2) weights on animal and street in each;
         change: `told` minus the same in the first frame with places.
     """
-    weights = {name: _found(text.format(adjective), places, model)[1] for name, text in FRAMES.items()}
-    trace, _ = _found(FRAMES[frame].format(adjective), places, model)
-    usual = _found(SENTENCE.format(adjective), True, model)[1]
+    weights = {name: _found(text.format(adjective), places, which)[1] for name, text in FRAMES.items()}
+    trace, _ = _found(FRAMES[frame].format(adjective), places, which)
+    usual = _found(SENTENCE.format(adjective), True, which)[1]
     at, noun = place(trace, "it"), NOUNS[adjective]
     other = next(one for one in NOUNS.values() if one != noun)
     return {

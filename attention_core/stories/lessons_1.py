@@ -176,12 +176,13 @@ def all_ask(at: int, quiet: bool) -> Mapping[str, Any]:
             run of the model): it takes part with its key and value, and asks nothing.
 
     Returns:
-        tokens; at; weights, allowed: (n, n) of layer 1; first, first_allowed: the same of layer 0; row: (n,) of `at` in layer 1;
-        n_queries: how many q the two layers compute; n, n_layers; wanted: the letter that follows; probability: that
-        the model gives it; loud, muted: the same with all asking, and with the last alone; answer; drift: the largest
-        difference between any row and the last row of a run on the text up to there.
+        tokens; at; weights, allowed: (n, n) of layer 1; first, first_allowed: the same of layer 0; row: (n,) of `at`
+        in layer 1; n_queries: how many q the two layers compute, n_asking: how many of them may ask in this run; n,
+        n_layers; wanted: the letter that follows; probability: that the model gives it; loud, muted: the same with all
+        asking, and with the last alone; answer; drift: the largest difference between any row and the last row of a
+        run on the text up to there.
     """
-    model = ac.load("induction")
+    model = load_taught("induction")
     all_asking = model.trace(LETTERS)
     n, n_layers = len(all_asking.tokens), len(all_asking.layers)
     cut = frozenset((layer, None, i, j) for layer in range(n_layers) for i in range(n - 1) for j in range(i + 1))
@@ -198,14 +199,15 @@ def all_ask(at: int, quiet: bool) -> Mapping[str, Any]:
         "first": trace.layers[0].head(0).weights,
         "first_allowed": trace.layers[0].head(0).allowed,
         "row": head.weights[at],
-        "n_queries": sum(layer.q.shape[0] * layer.q.shape[1] for layer in all_asking.layers),
+        "n_queries": sum(len(layer.head(h).q) for layer in all_asking.layers for h in range(layer.n_heads)),
+        "n_asking": sum(int(layer.head(0).has_keys.sum()) for layer in trace.layers),
         "n": n,
         "n_layers": n_layers,
         "wanted": wanted,
         "probability": _probability(trace, wanted),
         "loud": _probability(all_asking, wanted),
         "muted": _probability(only_last, wanted),
-        "answer": trace.predictions[-1][0].word,
+        "answer": trace.explain_answer(n - 1).word,
         "drift": _drift(all_asking),
     }
 

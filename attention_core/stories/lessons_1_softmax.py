@@ -57,11 +57,10 @@ def shares(of: str, copies: int) -> Mapping[str, Any]:
         of: "one" ("it" asks for one word), "three" ([CLS] asks for three) or "none" (it asks for what isn't there).
 
     Returns:
-        labels: tokens, the copies numbered behind the first; asker: place or None where it isn't listed; weights: (n +
-        copies − 1,) with the copies; alone: (n,) the model's own; word: the one with the largest weight; single: its
-        weight, each: of every copy then; together; score: its scaled score; total; of_name: (3,) what 佛, 跳 and 墙 get with
-        `copies` of the one, or None where they don't stand there; halved: what of a single weight is
-        left with two copies, where one word is asked for.
+        tokens; top: the place with the largest weight, word: its text; alone: (n,) the model's own weights; weights:
+        (n + copies − 1,) with the copies, which come last; single: the weight of the one, each: of every copy then,
+        together: of all copies; score: its scaled score; total: of all weights; of_name: (3,) what 佛, 跳 and 墙 get,
+        or None where they don't stand there; halved: what two copies leave each of the single weight, for "one".
     """
     tokens, scaled = _row(of)
     top = int(scaled.argmax())

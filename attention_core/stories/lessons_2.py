@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 import attention_core as ac
 from attention_core.loading import load_taught
-from attention_core.stories.it import ADJECTIVES, NOUNS, SENTENCE, answer_at, texts_of
+from attention_core.stories.it import ADJECTIVES, NOUNS, SENTENCE, answer_at, place, texts_of
 from attention_core.taught import TaughtModel
 
 PLACED = {"without": "two-heads", "with": "dish-no-window"}  # Taught without positions, and with them.
@@ -23,33 +23,29 @@ TIMES = (1, 2, 3, 4, 5, 6, 7, 8)
 SAME = 1e-12  # The largest difference that rounding makes in these models.
 
 
-def order(sentence: str, shuffle: int, mask: bool, model: str) -> Mapping[str, Any]:
+def order(sentence: str, shuffle: int, mask: bool, taught: str) -> Mapping[str, Any]:
     """What the last layer writes at each token, in the order of the text and in another one.
 
     Args:
         shuffle: 0 leaves the characters as they are; any other number puts them in the order that it draws; tokens that
             the model puts before a text stay there. mask: whether each token sees only itself and what came before.
-        model: a key of `PLACED`.
+        taught: a key of `PLACED`.
 
     Returns:
         tokens, fed: (n,) in the order of the text, and as fed; moved: how many stand in another place; before: (n, d)
         what is written; after: (n, d) the same of the second run, its rows put back into the order of the text; apart:
-        (n,) the largest |difference| of each row; gap: of all; model; mask.
+        (n,) the largest |difference| of each row; gap: of all; plain_gap: without a mask and without positions;
+        taught; mask.
 
     Raises:
         AttentionError: the model cannot read the sentence.
     """
-    loaded = load_taught(PLACED[model])
-    edits = ac.Edits(causal=True if mask else None)
-    first = loaded.trace(sentence, edits=edits)
-    drawn = _drawn(len(first.tokens), len(loaded.card.details["prefix"]), shuffle)
-    second = loaded.trace(sentence, edits=replace(edits, order=tuple(drawn.tolist())))
-    before, fed = (np.asarray(trace.layers[-1].written) for trace in (first, second))
-    after = np.empty_like(fed)
-    after[drawn] = fed
+    first, second, drawn = _twice(sentence, shuffle, mask, taught)
+    before, after = np.asarray(first.layers[-1].written), _put_back(second, drawn)
     apart = np.abs(after - before).max(axis=1)
+    plain, turned, order_of_it = _twice(sentence, shuffle or 1, False, "without")
     return {
-        "model": model,
+        "taught": taught,
         "mask": mask,
         "tokens": texts_of(first),
         "fed": texts_of(second),
@@ -58,6 +54,7 @@ def order(sentence: str, shuffle: int, mask: bool, model: str) -> Mapping[str, A
         "after": after,
         "apart": apart,
         "gap": float(apart.max()),
+        "plain_gap": float(np.abs(_put_back(turned, order_of_it) - np.asarray(plain.layers[-1].written)).max()),
     }
 
 
@@ -69,8 +66,8 @@ def heads(sentence: str, without: str) -> Mapping[str, Any]:
 
     Returns:
         tokens; asker: the place of the first 佛 (or 0); is_there; pairs: (2, 2, 2) by model and head, the weight of the
-        asker on 跳 and 墙, and on 祖 and 经; topic: 0 or 1, of which more stands in the sentence; finders: (2,) the head
-        of each model that gives it more (ties: the first); without; answers, probabilities: (2,) with every head;
+        asker on 跳 and 墙, and on 祖 and 经; topic: 0 or 1, of which more stands in the sentence; finders: (2,) the
+        head of each model that gives it more (ties: the first); without; answers, probabilities: (2,) with every head;
         left_answers, left_probabilities: (2,) without it; exchanged: (2,) the largest |change| of what is written when
         the two heads' matrices change places; seeds: (s,); dish_heads: (s,) what head 0 gives 跳 and 墙, from the card;
         n_first: in how many seeds that is more than half; n_seeds.
@@ -153,9 +150,10 @@ def future(word: int, mask: bool, adjective: str) -> Mapping[str, Any]:
             model `pronoun`, which was taught without a mask.
 
     Returns:
-        tokens; word; mask; allowed: (n, n); weights: (n,) of the word in layer 1; n_seen, n; differs: the place of the
-        adjective; apart: (n,) the largest |difference| between the two sentences in what the layers write, by place;
-        knows: whether it is above rounding at the word; earliest: the first place where it is; answer, probability.
+        tokens; word; mask; allowed: (n, n); weights: (n,) of the word in layer 1; n_seen, n; it_seen: how many "it"
+        sees under the mask; differs: the place of the adjective; noun: whom it fits; apart: (n,) the largest
+        |difference| between the two sentences in what the layers write, by place; knows: whether it is above rounding
+        at the word; earliest: the first place where it is; answer, probability.
     """
     model, edits = load_taught("pronoun"), ac.Edits(causal=True if mask else None)
     traces = {one: model.trace(SENTENCE.format(one), edits=edits) for one in ADJECTIVES}
@@ -163,7 +161,7 @@ def future(word: int, mask: bool, adjective: str) -> Mapping[str, Any]:
     written = [np.stack([np.asarray(layer.written) for layer in one.layers]) for one in traces.values()]
     apart = np.abs(written[0] - written[1]).max(axis=(0, 2))
     texts = [texts_of(one) for one in traces.values()]
-    allowed = trace.layers[1].allowed
+    allowed, masked = trace.layers[1].allowed, model.trace(trace.text, edits=ac.Edits(causal=True))
     return {
         "tokens": texts_of(trace),
         "word": word,
@@ -171,6 +169,7 @@ def future(word: int, mask: bool, adjective: str) -> Mapping[str, Any]:
         "allowed": allowed,
         "weights": trace.layers[1].head(0).weights[word],
         "n_seen": int(allowed[word].sum()),
+        "it_seen": int(masked.layers[1].allowed[place(trace, "it")].sum()),
         "n": len(trace.tokens),
         "differs": next(i for i, (one, other) in enumerate(zip(*texts, strict=True)) if one != other),
         "noun": NOUNS[adjective],
@@ -194,8 +193,9 @@ def count(sentence: str, times: int, which: str, mark: bool) -> Mapping[str, Any
         times; which; mark; tokens; asker: its place; word: the one with the largest weight; output, once: (d_v,) with
         `times` repetitions and with one; gap: max |output − once|; shares, lengths, sums: (8,) over `TIMES`: the share
         of all copies of the word, ‖output‖ and ‖Σ exp(scaled) v‖ (the sum before it is divided) in units of `once`'s;
-        share: of the word now; mark_share: of the mark, or 0; counted: how many times it is, read from the mark's
-        share, or None without a mark.
+        share, first_share: of the word now and once; mark_share: of the mark, or 0; counted: how many times it is, read
+        from the mark's share, or None without a mark; three, single: (d_v,) the output with every token three times and
+        once, no mark.
 
     Raises:
         AttentionError: the model cannot read the sentence.
@@ -206,6 +206,7 @@ def count(sentence: str, times: int, which: str, mark: bool) -> Mapping[str, Any
     best = int(head.weights[asker].argmax())
     runs = {n: _repeated(head, asker, best, _copies(len(tokens), best, n, which), mark) for n in {*TIMES, times}}
     now, once = runs[times], runs[1]
+    plain = [_repeated(head, asker, best, _copies(len(tokens), best, n, "all"), False)["output"] for n in (3, 1)]
     return {
         "times": times,
         "which": which,
@@ -222,8 +223,26 @@ def count(sentence: str, times: int, which: str, mark: bool) -> Mapping[str, Any
         "share": now["share"],
         "first_share": once["share"],
         "mark_share": now["mark"],
+        "three": plain[0],
+        "single": plain[1],
         "counted": (1 / now["mark"] - 1) / (1 / once["mark"] - 1) if mark else None,
     }
+
+
+def _twice(sentence: str, shuffle: int, mask: bool, taught: str) -> tuple[ac.Trace, ac.Trace, np.ndarray]:
+    """The sentence as it is, and in another order; and that order."""
+    loaded, edits = load_taught(PLACED[taught]), ac.Edits(causal=True if mask else None)
+    first = loaded.trace(sentence, edits=edits)
+    drawn = _drawn(len(first.tokens), len(loaded.card.details["prefix"]), shuffle)
+    return first, loaded.trace(sentence, edits=replace(edits, order=tuple(drawn.tolist()))), drawn
+
+
+def _put_back(trace: ac.Trace, order: np.ndarray) -> Float[np.ndarray, "token d_model"]:
+    """What the last layer writes, by token of the text."""
+    written = np.asarray(trace.layers[-1].written)
+    found = np.empty_like(written)
+    found[order] = written
+    return found
 
 
 def _drawn(n: int, kept: int, shuffle: int) -> np.ndarray:
@@ -234,7 +253,7 @@ def _drawn(n: int, kept: int, shuffle: int) -> np.ndarray:
 
 def _on_topics(trace: ac.Trace, head: int, asker: int) -> list[float]:
     weights = trace.layers[0].head(head).weights[asker]
-    return [sum(weights[i] for i, token in enumerate(trace.tokens) if token.text in topic) for topic in TOPICS]
+    return [float(weights[[token.text in topic for token in trace.tokens]].sum()) for topic in TOPICS]
 
 
 def _answers(prefix: str, found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -255,7 +274,7 @@ def _exchanged(model: TaughtModel, sentence: str) -> float:
 @lru_cache(maxsize=64)
 def _rank(d_model: int, d_head: int) -> int:
     draw = np.random.default_rng(0).standard_normal
-    one, two = (np.linalg.qr(draw((d_model, d_head)), mode="r") for _ in range(2))
+    one, two = (np.asarray(np.linalg.qr(draw((d_model, d_head)), mode="r")) for _ in range(2))
     return int(np.linalg.matrix_rank(one @ two.T))
 
 

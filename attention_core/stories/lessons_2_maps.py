@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 import attention_core as ac
 from attention_core.loading import load_taught
@@ -35,7 +35,7 @@ PAIRS = {"animal": ("animal", "street"), "dog": ("dog", "tunnel"), "horse": ("ho
 ABOUT = ("晚上我们吃佛跳墙", "他点了一份佛跳墙", "佛跳墙很好吃", "今天的佛跳墙真香")
 NOT_ABOUT = ("佛祖看他跳过墙", "他跳过围墙", "晚上我们吃火锅", "她在墙上跳")
 ASKERS = {"cls": 0, "first": 1, "last": -1}
-N_BLANK = 20
+N_BLANK = 8
 
 
 def explanation(case: str, rank: int) -> Mapping[str, Any]:
@@ -45,10 +45,10 @@ def explanation(case: str, rank: int) -> Mapping[str, Any]:
         case: a key of `EDGES`; rank: the edge to look at, 1 for the largest weight of the row.
 
     Returns:
-        case; rank; tokens; asker; weights: (n,); kept: (n,) probability of the first answer after each single cut;
+        case; rank; tokens; asker; weights: (n,); at: the place of the edge's key; kept: (n,) probability of the first answer after each single cut;
         turned: (n,) whether another answer is then the likeliest; cut, weight: the word at the edge looked at, and its
-        weight; answer, probability: before; then, then_probability: after; takes, takes_weight: the largest weight of
-        the row after the cut; changed_cases, n_cases: in how many cases cutting the largest weight changes the answer.
+        weight; answer, probability: before; then, then_probability: after; takes, takes_at, takes_weight: the largest
+        weight of the row after the cut; changed_cases, n_cases: in how many cases cutting the largest weight changes the answer.
     """
     found = _scanned(case)
     at = int(np.argsort(-found["weights"], kind="stable")[rank - 1])
@@ -65,6 +65,7 @@ def explanation(case: str, rank: int) -> Mapping[str, Any]:
         "then": then["answer"],
         "then_probability": then["probability"],
         "takes": found["tokens"][int(row.argmax())],
+        "takes_at": int(row.argmax()),
         "takes_weight": float(row.max()),
         "changed_cases": sum(bool(one["turned"][one["weights"].argmax()]) for one in map(_scanned, EDGES)),
         "n_cases": len(EDGES),
@@ -75,7 +76,7 @@ def contribution(case: str, measure: str) -> Mapping[str, Any]:
     """A row of weights beside what each key really puts in.
 
     Args:
-        case: a key of `ROWS`. measure: "value": ‖weight · v‖; "written": ‖weight · v W_O‖; "answer": what weight · v W_O
+        case: a key of `ROWS`. measure: "value": ‖weight · v‖; "written": ‖weight · v W_O‖; "answer": what this vector
             adds to the logit of the answer, which may be negative.
 
     Returns:
@@ -109,21 +110,21 @@ def contribution(case: str, measure: str) -> Mapping[str, Any]:
     }
 
 
-def mechanism(model: str, nouns: str) -> Mapping[str, Any]:
+def mechanism(depth: str, nouns: str) -> Mapping[str, Any]:
     """The answer and the attention of "it" after either adjective, in a model of one layer or of two.
 
     Args:
-        model: a key of `MODELS`; nouns: a key of `PAIRS`.
+        depth: a key of `MODELS`; nouns: a key of `PAIRS`.
 
     Returns:
-        model; nouns: the two; weights: (2, 2) of "it" in the last layer by adjective, on the two nouns; choices: (2, 2)
+        depth; nouns: the two; weights: (2, 2) of "it" in the last layer by adjective, on the two nouns; choices: (2, 2)
         probability of each, if only the two may be answered; words: (2,) the likeliest of all answers; answer_flips,
-        map_flips: whether the noun that fits is ahead after both adjectives; seeds: (s,); for model "one" and "two"
+        map_flips: whether the noun that fits is ahead after both adjectives; seeds: (s,); for "one" and "two"
         each, from their cards, in new word combinations unless said otherwise: two_way_…: (s,) the right one of two
         nouns is likelier, frames_…: (s,) the same in new frames, full_…: (s,) the right word is the first of all,
         maps_…: (s,) the attention flips.
     """
-    pair, loaded = PAIRS[nouns], load_taught(MODELS[model])
+    pair, loaded = PAIRS[nouns], load_taught(MODELS[depth])
     weights, logits, words = [], [], []
     for adjective in ADJECTIVES:
         text = SENTENCE.format(adjective).replace("animal", pair[0]).replace("street", pair[1])
@@ -135,7 +136,7 @@ def mechanism(model: str, nouns: str) -> Mapping[str, Any]:
         words.append(answer_at(trace, at)["answer"])
     on, choices = np.array(weights), _choices(np.array(logits))
     return {
-        "model": model,
+        "depth": depth,
         "nouns": pair,
         "weights": on,
         "choices": choices,
@@ -153,13 +154,13 @@ def cls(sentence: str, asker: str, start: int) -> Mapping[str, Any]:
     An untrained model has `dish`'s form and matrices drawn anew from the distributions of its recipe.
 
     Args:
-        asker: which token is read, a key of `ASKERS`. start: the seed of the first of 20 untrained models.
+        asker: which token is read, a key of `ASKERS`. start: the seed of the first of eight untrained models.
 
     Returns:
         tokens; at: the place that is read; blank, trained: (n,) its weights in the last layer, untrained and trained;
         yes, blank_yes: its probability of "about the dish", trained and by the first untrained model; n: eight
         sentences, half of them about the dish; cls_right: how many of them the trained model answers rightly at [CLS],
-        asker_right: at the token chosen; blank_right: (20,) the untrained models at [CLS]; apart: the largest
+        asker_right: at the token chosen; blank_right: (8,) the untrained models at [CLS]; apart: the largest
         |difference| of what layer 0 reads at [CLS] over the sentences; uneven, blank_uneven: the largest weight over
         the mean one.
 
@@ -182,7 +183,7 @@ def cls(sentence: str, asker: str, start: int) -> Mapping[str, Any]:
         "n": len(ABOUT) + len(NOT_ABOUT),
         "cls_right": _right(model, "cls"),
         "asker_right": _right(model, asker),
-        "blank_right": np.array([_right(one, "cls") for one in blanks]),
+        "blank_right": _blank_right(start),
         "apart": float(np.ptp(begins, axis=0).max()),
         "uneven": float(rows[1].max() * len(rows[1])),
         "blank_uneven": float(rows[0].max() * len(rows[0])),
@@ -255,11 +256,16 @@ def _blank_models(start: int) -> tuple[TaughtModel, ...]:
     return tuple(_blank(load_taught("dish"), start + i) for i in range(N_BLANK))
 
 
+@lru_cache(maxsize=16)
+def _blank_right(start: int) -> Int[np.ndarray, " model"]:
+    return np.array([_right(one, "cls") for one in _blank_models(start)])
+
+
 def _blank(model: TaughtModel, seed: int) -> TaughtModel:
     """The same form with matrices as the recipe draws them before the first step."""
     options, draw = model.card.details["training"]["spec"]["options"], np.random.default_rng(seed).normal
     d = model.card.d_model
-    std = {"w_q": options["score_std"], "w_k": options["score_std"], "w_v": d**-0.5, "w_o": d**-0.5}
+    std = {"w_q": 2 * options["score_std"], "w_k": options["score_std"], "w_v": d**-0.5, "w_o": d**-0.5}
     layers = [
         replace(one, **{name: draw(0, size, getattr(one, name).shape) for name, size in std.items()})
         for one in model.layers

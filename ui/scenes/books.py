@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ui.scenes import dish
+from ui.scenes import dish, it, lessons
 from ui.scenes.kinds import Scene
 
-_BOOKS: dict[str, Callable[[], tuple[Scene, ...]]] = {"dish": lambda: dish.SCENES}
+_BOOKS: dict[str, Callable[[], tuple[Scene, ...]]] = {
+    "dish": lambda: dish.SCENES,
+    "it": lambda: it.SCENES,
+    "lessons": lambda: lessons.SCENES,
+}
 BOOKS = tuple(_BOOKS)
 
 

@@ -60,7 +60,6 @@ def _graph_verdict(figures: Figures) -> Verdict:
         "mutual": len(figures["mutual"]),
         "away": figures["away"],
         "longer": figures["longer"],
-        "left": percent(figures["left"]),
     }
     if figures["mutual"]:
         return "verdict_mutual", parts

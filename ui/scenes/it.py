@@ -13,7 +13,7 @@ from ui.scenes.kinds import Control, Figures, Picture, Scene, Verdict
 from ui.scenes.texts import Texts
 
 ADJECTIVE = Control("adjective", "choice", "tired", it.ADJECTIVES)
-MODEL = Control("model", "choice", "open", tuple(it.MODELS))
+WHICH = Control("which", "choice", "open", tuple(it.MODELS))
 TIRED = it.SENTENCE.format("tired")
 
 
@@ -66,7 +66,7 @@ def _three_pictures(figures: Figures, said: Texts) -> list[Picture]:
 def _three_verdict(figures: Figures) -> Verdict:
     parts = {
         "word": numbered(figures["tokens"])[figures["word"]],
-        "layer": figures["layer"],
+        "layer": figures["at"],
         "finds": figures["finds"],
         "weight": f"{figures['finds_weight']:.2f}",
         "most": figures["asked_most"],
@@ -79,7 +79,7 @@ def _three_verdict(figures: Figures) -> Verdict:
 
 def _note_pictures(figures: Figures, said: Texts) -> list[Picture]:
     texts, at = figures["tokens"], figures["asker"]
-    if figures["model"] == "single":
+    if figures["which"] == "single":
         return _single_pictures(figures, said)
     ways = {said(f"picture_{way}"): figures[way] for way in ("whole", "cut", "alone")}
     word, brought = figures["lengths"]
@@ -96,16 +96,20 @@ def _single_pictures(figures: Figures, said: Texts) -> list[Picture]:
     seeds = [said("picture_seed", seed=i) for i in range(len(figures["flips"]))]
     other = next(one for one in it.ADJECTIVES if one != figures["adjective"])
     rows = {figures["adjective"]: figures["whole"], other: figures["other"]}
-    figure = {said(f"picture_{name}"): figures[name] for name in ("flips", "two_layers", "two_way", "named")}
+    gaze, answers = (
+        {said(f"picture_{name}"): figures[name] for name in names}
+        for names in (("flips", "two_layers"), ("two_way", "named"))
+    )
     return [
         bars(said("picture_only"), numbered(figures["tokens"]), rows, concept="k", top=1.0, digits=3),
-        shares(said("picture_seeds"), seeds, figure),
+        shares(said("picture_gaze", n=len(seeds)), seeds, gaze),
+        shares(said("picture_answers", n=len(seeds)), seeds, answers),
     ]
 
 
 def _note_verdict(figures: Figures) -> Verdict:
     parts = {name: figures[name] for name in ("adjective", "told")}
-    if figures["model"] == "single":
+    if figures["which"] == "single":
         flips = figures["whole"].argmax() != figures["other"].argmax()
         means = {name: percent(float(figures[name].mean())) for name in ("flips", "two_way", "named", "two_layers")}
         more = {"n": len(figures["flips"]), "weight": f"{figures['whole_told']:.2f}", "answer": figures["answer"]}
@@ -117,7 +121,7 @@ def _note_verdict(figures: Figures) -> Verdict:
 
 
 def _plane_pictures(figures: Figures, said: Texts) -> list[Picture]:
-    arrows = {f"q(it | {one})": arrow for one, arrow in zip(it.ADJECTIVES, figures["arrows"], strict=True)}
+    arrows = {f"q | {one}": arrow for one, arrow in zip(it.ADJECTIVES, figures["arrows"], strict=True)}
     nouns, view = figures["nouns"], figures["view"]
     return [
         plane(
@@ -205,7 +209,7 @@ TOLD = (
         it.three,
         _three_pictures,
         _three_verdict,
-        controls=(Control("word", "slider", 1, tuple(range(12))), Control("layer", "slider", 1, (0, 1))),
+        controls=(Control("word", "slider", 1, tuple(range(12))), Control("at", "slider", 1, (0, 1))),
         links=(("explore", {"model": it.MODELS["small"], "text": TIRED}),),
     ),
     Scene(
@@ -213,21 +217,21 @@ TOLD = (
         it.note,
         _note_pictures,
         _note_verdict,
-        controls=(ADJECTIVE, Control("model", "choice", "open", (*it.MODELS, "single"))),
+        controls=(ADJECTIVE, Control("which", "choice", "open", (*it.MODELS, "single"))),
     ),
     Scene(
         "plane",
         it.plane,
         _plane_pictures,
         _plane_verdict,
-        controls=(Control("view", "choice", "principal", ("principal", "asked")), MODEL),
+        controls=(Control("view", "choice", "principal", ("principal", "asked")), WHICH),
     ),
     Scene(
         "stages",
         it.stages,
         _stages_pictures,
         _stages_verdict,
-        controls=(ADJECTIVE, MODEL),
+        controls=(ADJECTIVE, WHICH),
         links=(("steps", {"model": it.MODELS["open"], "text": TIRED}),),
     ),
 )

@@ -1,4 +1,4 @@
-"""The story of it, animal and tired, continued: other words, other orders, two inputs, a mask, the way to the answer."""
+"""The story of it, animal and tired, continued: other words, orders, two inputs, a mask, the way to the answer."""
 
 from __future__ import annotations
 
@@ -224,10 +224,10 @@ TOLD = (
         _words_pictures,
         _words_verdict,
         controls=(
-            Control("first", "text", "truck"),
-            Control("second", "text", "tunnel"),
-            Control("adjective", "text", "heavy"),
-            Control("versus", "text", "narrow"),
+            Control("noun", "text", "horse"),
+            Control("rival", "text", "river"),
+            Control("adjective", "text", "tired"),
+            Control("versus", "text", "deep"),
         ),
     ),
     Scene(
@@ -239,7 +239,7 @@ TOLD = (
             Control("frame", "choice", "behind", tuple(it_further.FRAMES)),
             Control("adjective", "choice", "tired", it.ADJECTIVES),
             Control("places", "switch", True),
-            Control("model", "choice", "open", tuple(it.MODELS)),
+            Control("which", "choice", "open", tuple(it.MODELS)),
         ),
     ),
     Scene(

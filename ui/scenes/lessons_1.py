@@ -61,7 +61,7 @@ def _tied_pictures(figures: Figures, said: Texts) -> list[Picture]:
 
 def _tied_verdict(figures: Figures) -> Verdict:
     parts = {
-        "uneven": f"{figures['uneven']:.1e}",
+        "uneven": small(figures["uneven"]),
         "weights": f"{figures['uneven_weights']:.2f}",
         "away": figures["n_elsewhere"],
         "n": figures["n"],
@@ -97,7 +97,7 @@ def _jobs_verdict(figures: Figures) -> Verdict:
         "word": figures["tokens"][figures["place"]],
         "weight": f"{figures['weights'][figures['place']]:.2f}",
         "weight_after": f"{figures['weights_after'][figures['place']]:.2f}",
-        "moved": f"{figures['moved']:.2f}",
+        "moved": small(figures["moved"]),
         "output": f"{figures['moved_output']:.2f}",
         **_paid(figures),
     }
@@ -112,28 +112,28 @@ def _jobs_borne_out(figures: Figures) -> str:
 def _similarity_pictures(figures: Figures, said: Texts) -> list[Picture]:
     texts, marked = numbered(figures["tokens"]), [figures["noun"]]
     both = [
-        (said(f"picture_{what}_{adjective}"), f"{figures[f'both_{what}s'][i]:.2f}")
+        (said(f"picture_{what}_{adjective}"), signed(figures[f"both_{what}s"][i], 2))
         for i, adjective in enumerate(lessons_1.ADJECTIVES)
         for what in ("cosine", "score")
     ]
     return [
         tokens(said("picture_shares"), figures["tokens"], figures["weights"], figures["it"]),
-        numbers(said("picture_both"), both),
         bars(said("picture_cosines"), texts, {"": figures["cosines"]}, top=1.0, marked=marked),
         bars(said("picture_scores"), texts, {"": figures["scaled"]}, concept="scores", marked=marked),
+        numbers(said("picture_both"), both),
     ]
 
 
 def _similarity_verdict(figures: Figures) -> Verdict:
     parts = {
         "nearest": figures["nearest"],
-        "nearest_cosine": f"{figures['nearest_cosine']:.2f}",
-        "nearest_weight": f"{figures['nearest_weight']:.3f}",
+        "nearest_cosine": signed(figures["nearest_cosine"], 2),
+        "nearest_weight": f"{figures['nearest_weight']:.4f}",
         "strongest": figures["strongest"],
-        "strongest_cosine": f"{figures['strongest_cosine']:.2f}",
-        "strongest_weight": f"{figures['strongest_weight']:.3f}",
-        "there": f"{figures['there']:.1f}",
-        "back": f"{figures['back']:.1f}",
+        "strongest_cosine": signed(figures["strongest_cosine"], 2),
+        "strongest_weight": f"{figures['strongest_weight']:.4f}",
+        "there": signed(figures["there"], 1),
+        "back": signed(figures["back"], 1),
     }
     return ("verdict_alike" if figures["nearest"] == figures["strongest"] else "verdict_apart"), parts
 
@@ -147,7 +147,7 @@ def _similarity_borne_out(figures: Figures) -> str:
 def _asking_pictures(figures: Figures, said: Texts) -> list[Picture]:
     texts = numbered(figures["tokens"])
     counts = [
-        (said("picture_queries"), str(figures["n_queries"])),
+        (said("picture_queries"), str(figures["n_asking"])),
         (said("picture_probability", letter=figures["wanted"]), f"{figures['probability']:.1%}"),
         (said("picture_answer"), figures["answer"]),
     ]
@@ -168,7 +168,7 @@ def _asking_verdict(figures: Figures) -> Verdict:
         "loud": f"{figures['loud']:.1%}",
         "muted": f"{figures['muted']:.1%}",
         "answer": figures["answer"],
-        "drift": f"{figures['drift']:.1e}",
+        "drift": small(figures["drift"]),
     }
     if not figures["quiet"]:
         return "verdict_all", parts
@@ -190,11 +190,22 @@ def _cost(figures: Figures, said: Texts, *ways: str) -> Picture:
 def _paid(figures: Figures) -> dict[str, object]:
     apart, shared = figures["means"]
     return {
-        "apart": f"{apart:.1%}",
-        "shared": f"{shared:.1%}",
+        "apart": f"{apart:.2%}",
+        "shared": f"{shared:.2%}",
         "worse": figures["worse"],
         "seeds": len(figures["seeds"]),
     }
+
+
+def small(number: float) -> str:
+    """A size that may be nothing but rounding."""
+    if number == 0:
+        return "0"
+    return f"{number:.2f}" if number >= 0.01 else f"{number:.1e}"
+
+
+def signed(number: float, digits: int) -> str:
+    return f"{number:.{digits}f}".replace("-", "−")
 
 
 def _counted(n: int) -> list[str]:
@@ -212,7 +223,7 @@ SCENES = (
             Control("made", "choice", "q", ("q", "k", "v")),
             Control("at", "slider", 0, (0, 1)),
         ),
-        options=("vectors", "stored", "both"),
+        options=("stored", "vectors", "both"),
         borne_out=_stored_borne_out,
     ),
     Scene(
@@ -234,7 +245,7 @@ SCENES = (
             Control("place", "slider", 8, PLACES[:9]),
             Control("room", "choice", "narrow", ("narrow", "dish", "letters")),
         ),
-        options=("stay", "move"),
+        options=("move", "stay"),
         borne_out=_jobs_borne_out,
     ),
     Scene(
@@ -246,7 +257,7 @@ SCENES = (
             Control("adjective", "choice", "tired", lessons_1.ADJECTIVES),
             Control("table", "choice", "given", tuple(lessons_1.TABLES)),
         ),
-        options=("score", "both", "neither"),
+        options=("both", "score", "neither"),
         borne_out=_similarity_borne_out,
     ),
     Scene(

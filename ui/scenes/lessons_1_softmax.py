@@ -9,6 +9,7 @@ from attention_core.stories.dish import NAME
 from attention_core.stories.lessons_1 import SAME
 from ui.scenes.dish_drawing import bars, curve, matrix, numbered, tokens
 from ui.scenes.kinds import Control, Figures, Picture, Scene, Verdict
+from ui.scenes.lessons_1 import small
 from ui.scenes.texts import Texts
 
 
@@ -17,7 +18,7 @@ def _axes_pictures(figures: Figures, said: Texts) -> list[Picture]:
     sums = {said("picture_rows"): figures["row_sums"], said("picture_columns"): figures["column_sums"]}
     return [
         tokens(said("picture_row", word=texts[asker]), figures["tokens"], figures["row"], asker),
-        matrix(said("picture_weights"), texts, texts, figures["weights"], row_label="", column_label=""),
+        matrix(said("picture_weights"), texts, texts, figures["weights"]),
         bars(said("picture_sums"), texts, sums, marked=[asker]),
     ]
 
@@ -118,7 +119,7 @@ def _masking_pictures(figures: Figures, said: Texts) -> list[Picture]:
     leaks = {said("picture_leaked"): figures["leaked"], said("picture_sum"): figures["row_sums"]}
     return [
         matrix(said("picture_weights"), texts, texts, figures["weights"], **hatched),
-        bars(said("picture_rows"), texts, leaks, top=1.0, digits=3),
+        bars(said("picture_rows"), texts, leaks, top=1.0, digits=3, marked=[] if hatched else [figures["worst"]]),
     ]
 
 
@@ -128,8 +129,8 @@ def _masking_verdict(figures: Figures) -> Verdict:
         "place": figures["worst"],
         "worst": f"{figures['worst_leak']:.2f}",
         "mean": f"{figures['mean_leak']:.2f}",
-        "lowest": f"{figures['lowest']:.3f}",
-        "gap": f"{figures['gap']:.1e}",
+        "lowest": small(figures["lowest"]),
+        "gap": small(figures["gap"]),
     }
     if figures["worst_leak"] > SAME:
         return "verdict_leaks", parts
@@ -161,7 +162,7 @@ SCENES = (
         _shares_verdict,
         controls=(
             Control("of", "choice", "one", ("one", "three", "none")),
-            Control("copies", "slider", 1, (1, 2, 3, 4, 8)),
+            Control("copies", "slider", 2, (1, 2, 3, 4, 8)),
         ),
         options=("same", "half", "none"),
         borne_out=_shares_borne_out,

@@ -15,7 +15,7 @@ import attention_core as ac
 from ui import components, notes, selection
 from ui.paths import PAGES
 from ui.pictures import scene as picture
-from ui.scenes import books, state, texts
+from ui.scenes import books, progress, state, texts
 from ui.scenes.kinds import MAX_SEED, MOST, Control, Figures, Scene
 from ui.scenes.texts import Texts
 from ui.selection import KEPT
@@ -46,6 +46,7 @@ def show(book: str, words: Words) -> None:
     for page, fields in scene.links:
         if st.button(said(f"link_{page}"), key=f"follow_{page}", on_click=selection.follow, args=(fields,)):
             st.switch_page(PAGES / f"{page}.py")
+    progress.show(book, words)
 
 
 def _turning(book: str, scenes: Sequence[Scene], scene: Scene, words: Words) -> None:

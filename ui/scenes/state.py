@@ -92,7 +92,7 @@ def load(data: bytes) -> bool:
     """Take the predictions of a file that `saved` made; whether it was one. What no lesson offers is left out."""
     try:
         given = json.loads(data.decode("utf-8"))["predictions"].items()
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
     known = {f"{book}.{each.id}": each.options for book in books.BOOKS for each in books.scenes(book)}
     kept = {name: option for name, option in given if option in (*known.get(name, ()), *([SKIPPED] * (name in known)))}

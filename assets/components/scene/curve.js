@@ -5,7 +5,7 @@ import { exact, fixed } from "../shared/numbers.js";
 
 const WIDTH = 520;
 const HEIGHT = 260;
-const ROOM = { left: 52, right: 14, top: 12, bottom: 40 };
+const ROOM = { left: 52, right: 14, top: 24, bottom: 40 };
 const DASHES = ["none", "7 4", "2 4", "9 3 2 3", "1 2"];
 
 function ticks(low, high) {

@@ -14,7 +14,17 @@ const KINDS = { bars, curve, flow, matrix, numbers, plane, tokens };
 function drawn(picture, place, frame, theme) {
   const arrays = Object.fromEntries(picture.arrays.map((name) => [name, frame.arrays[`${place}.${name}`]]));
   const body = KINDS[picture.kind]({ ...picture, arrays, theme, strings: frame.strings });
-  return el("figure", { class: `picture ${picture.kind}` }, el("figcaption", { text: picture.label }), body);
+  return reachable(el("figure", { class: `picture ${picture.kind}` }, el("figcaption", { text: picture.label }), body), picture.label);
+}
+
+/** What may scroll sideways is reached by the keyboard, too. */
+function reachable(figure, label) {
+  for (const room of figure.querySelectorAll(".scroll")) {
+    room.tabIndex = 0;
+    room.setAttribute("role", "group");
+    room.setAttribute("aria-label", label);
+  }
+  return figure;
 }
 
 export default function scene({ parentElement, data }) {

@@ -53,6 +53,7 @@ function dressUnit(unit, tokens, position, model) {
   chip.classList.toggle("added", Boolean(token.added));
   chip.title = told(tokens, position, model.strings, isSink);
   chip.setAttribute("aria-label", phrase(model.strings.chip_name, { word: spoken(tokens, position), position }));
+  unit.toggleAttribute("data-sink", isSink);
   unit.parts.position.textContent = isSink ? `${position} · ${model.strings.sink_mark}` : position;
   if (starts) unit.dataset.starts = token.segment ? "B" : "A";
   else delete unit.dataset.starts;

@@ -3,7 +3,7 @@ import { el, phrase, word } from "../shared/dom.js";
 import { fixed, percent } from "../shared/numbers.js";
 import { ScrollGroup } from "../shared/matrix.js";
 import { plainScale, signedScale, weightScale } from "../shared/matrix_cells.js";
-import { crowded, matrix, number, paragraph, roles, roomFor, signedOf, sinkLead, told } from "./parts.js";
+import { aligned, crowded, matrix, number, paragraph, roles, roomFor, signedOf, sinkLead, told } from "./parts.js";
 import { short } from "./formula.js";
 import { BillTable } from "./table.js";
 
@@ -33,9 +33,9 @@ function sharedSpec(ctx) {
   };
 }
 
-function weightsMatrix(ctx, shared) {
-  const { stages, strings, theme } = ctx;
-  const [scale, sums] = [weightScale(theme), plainScale(two)];
+function weightsMatrix(ctx, shared, scale) {
+  const { stages, strings } = ctx;
+  const sums = plainScale(two);
   return matrix(ctx, {
     ...shared, key: "weights", name: [strings.stage_weights], plain: strings.stage_weights, stage: "weights",
     values: stages.weights, scale, meaning: ctx.header.sink === null ? strings.mean_weights : strings.mean_weights_sink,
@@ -44,10 +44,9 @@ function weightsMatrix(ctx, shared) {
   });
 }
 
-function scaledMatrix(ctx, shared) {
-  const { stages, strings, theme, header } = ctx;
+function scaledMatrix(ctx, shared, scale) {
+  const { stages, strings, header } = ctx;
   const masks = ctx.arrays.allowed !== undefined;
-  const scale = signedOf(stages.scaled, theme);
   return matrix(ctx, {
     ...shared, key: "scaled", name: [masks ? strings.stage_masked : strings.stage_scaled], plain: strings.stage_scaled,
     values: stages.masked, stage: "scaled", scale, meaning: masks ? strings.mean_masked : strings.mean_scaled,
@@ -57,14 +56,17 @@ function scaledMatrix(ctx, shared) {
 }
 
 function matrices(ctx) {
-  const { arrays, strings, theme } = ctx;
+  const { arrays, stages, strings, theme } = ctx;
   const shared = sharedSpec(ctx);
-  if (ctx.isGiven) return [weightsMatrix(ctx, shared)];
-  const bias = arrays.bias && matrix(ctx, {
+  if (ctx.isGiven) return [weightsMatrix(ctx, shared, weightScale(theme))];
+  const signed = [stages.scaled, arrays.bias].filter(Boolean).map((values) => signedOf(values, theme));
+  // They scroll together: a column must be as wide in one as in the other.
+  const [weights, scaled, bias] = ctx.keys.length > 16 || arrays.bias ? aligned(weightScale(theme), ...signed) : [weightScale(theme), ...signed];
+  const added = bias && matrix(ctx, {
     ...shared, key: "bias", name: [strings.bias, " B"], plain: strings.bias, stage: "bias", values: arrays.bias,
-    scale: signedOf(arrays.bias, theme), meaning: strings.mean_bias,
+    scale: bias, meaning: strings.mean_bias,
   });
-  return [bias, scaledMatrix(ctx, shared), weightsMatrix(ctx, shared)].filter(Boolean);
+  return [added, scaledMatrix(ctx, shared, scaled), weightsMatrix(ctx, shared, weights)].filter(Boolean);
 }
 
 /** "÷ √8" where the scale is that, "× 0.25" where it is another one, "" where it is 1. */

@@ -33,8 +33,10 @@ function billSpec(ctx, place, scales) {
 function matrices(ctx) {
   const { arrays, stages, strings, theme } = ctx;
   const groups = { dims: new ScrollGroup("scrollLeft"), keys: new ScrollGroup("scrollTop"), rows: new ScrollGroup("scrollTop") };
-  const [v, output] = aligned(signedOf(arrays.v, theme), signedOf(stages.output, theme));
-  const scales = { output, bill: signedOf(arrays.v, theme, { digits: 2 }) };
+  let [v, output, bill] = [...aligned(signedOf(arrays.v, theme), signedOf(stages.output, theme)), signedOf(arrays.v, theme, { digits: 2 })];
+  // Where they scroll together, a column must be as wide in one as in the others.
+  if (arrays.v.cols > 16) [v, output, bill] = aligned(v, output, bill);
+  const scales = { output, bill };
   const colLabels = countLabels(arrays.v.cols);
   const sideways = crowded(ctx.keys);
   const perKey = {
