@@ -45,10 +45,11 @@ def explanation(case: str, rank: int) -> Mapping[str, Any]:
         case: a key of `EDGES`; rank: the edge to look at, 1 for the largest weight of the row.
 
     Returns:
-        case; rank; tokens; asker; weights: (n,); at: the place of the edge's key; kept: (n,) probability of the first answer after each single cut;
-        turned: (n,) whether another answer is then the likeliest; cut, weight: the word at the edge looked at, and its
-        weight; answer, probability: before; then, then_probability: after; takes, takes_at, takes_weight: the largest
-        weight of the row after the cut; changed_cases, n_cases: in how many cases cutting the largest weight changes the answer.
+        case; rank; tokens; asker; weights: (n,); kept: (n,) probability of the first answer after each single cut;
+        turned: (n,) whether another answer is then the likeliest; at, cut, weight: place and word at the edge looked
+        at, and its weight; answer, probability: before; then, then_probability: after; takes_at, takes, takes_weight:
+        the largest weight of the row after the cut; changed_cases, n_cases: in how many cases cutting the largest
+        weight changes the answer.
     """
     found = _scanned(case)
     at = int(np.argsort(-found["weights"], kind="stable")[rank - 1])
@@ -265,7 +266,7 @@ def _blank(model: TaughtModel, seed: int) -> TaughtModel:
     """The same form with matrices as the recipe draws them before the first step."""
     options, draw = model.card.details["training"]["spec"]["options"], np.random.default_rng(seed).normal
     d = model.card.d_model
-    std = {"w_q": 2 * options["score_std"], "w_k": options["score_std"], "w_v": d**-0.5, "w_o": d**-0.5}
+    std = {"w_q": options["score_std"], "w_k": options["score_std"], "w_v": d**-0.5, "w_o": d**-0.5}
     layers = [
         replace(one, **{name: draw(0, size, getattr(one, name).shape) for name, size in std.items()})
         for one in model.layers

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,7 +37,7 @@ class Model:
         unknown = self.known[self.facts["unknown"]]
         ids = [self.known.get(word, unknown) for word in self.words(text)]
         content = self.tensors["embedding"][ids]
-        stream = {"word": content + self.waves(*content.shape) * places}
+        stream: dict[str, Any] = {"word": content + self.waves(*content.shape) * places}
         run = Run(self, [], [dict(stream)])
         n = len(ids)
         for at, facts in enumerate(self.facts["layers"]):

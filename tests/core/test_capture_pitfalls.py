@@ -16,7 +16,7 @@ from attention_core.capture import interface, real
 from attention_core.capture.engine import Engine, Pass, prepare
 from attention_core.capture.later import Single
 from attention_core.capture.layers import kinds_of, numbers_of
-from attention_core.capture.recorder import Recorder, current, recording
+from attention_core.capture.recorder import Call, Recorder, current, recording
 from tests.core.capture_words import tokenizer
 from tests.core.capture_zoo import BYPASSING, GROUPED, OURS, T5, THROUGH_INTERFACE, text
 
@@ -217,6 +217,24 @@ def test_13_weights_of_half_precision_are_not_held_twice() -> None:
     for h in range(4):
         np.testing.assert_array_equal(layer.head(h).w_q, wanted[:, h].detach())
         assert not layer.head(h).w_q.flags.writeable
+
+
+def test_what_several_calls_read_is_copied_once_and_again_when_it_was_written_to() -> None:
+    q, x = torch.randn(1, 2, 5, 3), torch.randn(1, 5, 7)
+    recorder = Recorder()
+    with recording(recorder):
+        for write in (False, False, True):
+            x += float(write)
+            recorder.add(Call(nn.Module(), q, q, q, None, None, 1.0, None, None, np.arange(5), q[0], x=x, x_key=x))
+        recorder.note(written=torch.ones(2))  # Tensors that are gone at once, whose addresses are used again.
+        recorder.note(o_in=torch.zeros(2))
+    first, second, third = recorder.calls
+    assert first.q is first.k is second.v
+    assert first.x is first.x_key is second.x
+    torch.testing.assert_close(third.x, first.x + 1)
+    assert (third.written.tolist(), third.o_in.tolist(), first.o_in) == ([1, 1], [0, 0], None)
+    q.zero_()
+    assert first.q.abs().max() > 0
 
 
 @pytest.mark.parametrize("name", BYPASSING)

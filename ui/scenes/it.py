@@ -149,7 +149,7 @@ def _plane_verdict(figures: Figures) -> Verdict:
         "margin_tired": f"{figures['margins'][0]:.1f}",
         "margin_wide": f"{figures['margins'][1]:.1f}",
         "kept": percent(figures["kept"]),
-        "off": f"{figures['off']:.1f}" if figures["off"] > 1e-9 else f"{figures['off']:.0e}",
+        "off": f"{figures['off']:.1f}" if figures["off"] > 1e-9 else f"{figures['off']:.1g}",
     }
     return f"verdict_{'apart' if min(figures['margins']) > 0 else 'mixed'}_{figures['view']}", parts
 
@@ -185,7 +185,7 @@ def _stages_verdict(figures: Figures) -> Verdict:
         "root": f"{figures['root']:.2f}",
         "scaled": f"{figures['best_scaled']:.2f}",
         "weight": f"{figures['best_weight']:.3f}",
-        "gap": f"{figures['gap']:.0e}",
+        "gap": f"{figures['gap']:.1g}",
         "animal": f"{animal:.3f}",
         "street": f"{street:.3f}",
         "it": f"{own:.3f}",

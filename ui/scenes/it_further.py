@@ -184,7 +184,7 @@ def _final_verdict(figures: Figures) -> Verdict:
         "word": figures["word"],
         "p": percent(figures["probability"]),
         "logit": f"{figures['logit']:.2f}",
-        "gap": f"{figures['gap']:.0e}",
+        "gap": f"{figures['gap']:.1g}",
         "n": len(figures["parts"]),
         "read": read,
         "largest": f"{figures['largest_logit']:.2f}",
