@@ -224,7 +224,8 @@ def test_what_several_calls_read_is_copied_once_and_again_when_it_was_written_to
     recorder = Recorder()
     with recording(recorder):
         for write in (False, False, True):
-            x += float(write)
+            if write:
+                x += 1
             recorder.add(Call(nn.Module(), q, q, q, None, None, 1.0, None, None, np.arange(5), q[0], x=x, x_key=x))
         recorder.note(written=torch.ones(2))  # Tensors that are gone at once, whose addresses are used again.
         recorder.note(o_in=torch.zeros(2))
