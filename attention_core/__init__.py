@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from attention_core.capture.real import RealModel
     from attention_core.capture.vision import ImageModel
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float
 
 from attention_core.errors import ShapeMismatch, UnfitShape, UnfitValues, UnreadableArrays, WhichItem
 from attention_core.steps import owned, read_only
+from attention_core.tables import is_table, read_table
 
 LARGEST = 2**29  # Bytes that a file may unpack to.
 
@@ -24,7 +25,9 @@ Array = Any  # What NumPy can read as an array: ndarray, nested lists, a tensor;
 
 
 def read(data: bytes, limit: int = LARGEST) -> dict[str, np.ndarray]:
-    """The arrays of a `.npz` file by name, or of a `.npy` file as {"array": …}. Nothing of the file is executed.
+    """The arrays of a `.npz` file or of a saved table by name, or of a `.npy` file as {"array": …}.
+
+    Nothing of the file is executed.
 
     Args:
         data: the file; limit: the most bytes that its arrays may take together.
@@ -37,10 +40,12 @@ def read(data: bytes, limit: int = LARGEST) -> dict[str, np.ndarray]:
     except UnreadableArrays:
         raise
     except Exception as error:  # A file by anybody can hold anything: whatever cannot be read is refused.
-        raise UnreadableArrays(f"the file is no .npy or .npz that can be read: {error}") from error
+        raise UnreadableArrays(f"the file is no .npy, .npz or saved table that can be read: {error}") from error
 
 
 def _read(data: bytes, limit: int) -> dict[str, np.ndarray]:
+    if is_table(data):
+        return read_table(data)
     if data[:6] == np.lib.format.MAGIC_PREFIX:
         return {"array": _array("array", io.BytesIO(data), len(data), limit)}
     with zipfile.ZipFile(io.BytesIO(data)) as files:

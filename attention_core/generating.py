@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -64,6 +64,7 @@ class Written:
         return self.writing.ids
 
 
+@runtime_checkable
 class Pen(Protocol):
     """A model while it writes; it remembers what it has read, so each thread needs one of its own.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, expect
 
 from tests.running import ROOT, TIRED, WIDE, chromium, open_page, server
+from ui.scenes.books import BOOKS, scenes
 
 WIDTHS = {1400: 950, 390: 844}
 SETTLED = 900  # Milliseconds after which nothing moves any more.
@@ -27,6 +28,9 @@ README = {
     "explore-zh-dark": ("explore", {"text": WIDE, "lang": "zh"}, "dark"),
     "steps": ("steps", {"text": TIRED, "model": "pronoun", "lang": "en", "step": "score"}, "light"),
     "compare": ("explore", {"text": TIRED, "second": WIDE, "compare": 1, "lang": "en"}, "light"),
+    "real": ("explore", {"text": TIRED, "model": "minilm", "lang": "en"}, "light"),
+    "heads": ("heads", {"text": TIRED, "model": "minilm", "lang": "en"}, "light"),
+    "story": ("dish", {"scene": "asking", "lang": "zh"}, "light"),
     "learn": ("learn", {"task": "pronoun", "seed": 0, "lang": "en"}, "light"),
 }
 
@@ -54,6 +58,9 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
     pages += [(f"steps-{step}", "steps", {"step": step}) for step in ("project", "score", "softmax", "sum")]
     pages += [(f"explore-{model}", "explore", {"model": model, "text": text}) for model, text in TEXTS.items()]
     pages += [("heads", "heads", {}), ("heads-two", "heads", {"model": "two-heads", "text": TEXTS["two-heads"]})]
+    pages += [("real", "explore", {"model": "minilm"}), ("real-heads", "heads", {"model": "minilm"})]
+    pages += [("whatif", "whatif", {}), ("write", "write", {}), ("bench", "bench", {})]
+    pages += [(f"{book}-{scene.id}", book, {"scene": scene.id}) for book in BOOKS for scene in scenes(book)]
     pages += [("learn", "learn", {}), ("learn-versus", "learn", {"task": "dish", "versus": "one_layer"})]
     for (name, page, fields), theme, lang, width in product(pages, ("light", "dark"), ("en", "zh"), WIDTHS):
         path = folder / f"{name}-{lang}-{theme}-{width}.png"

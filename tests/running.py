@@ -29,6 +29,8 @@ FLAGS = [
 ]
 PATIENCE = 30_000  # Milliseconds that a busy machine may take before a wait counts as failed.
 
+PICTURES = dict.fromkeys(("dish", "it", "lessons"), "scene")  # What a page draws, where it has another name.
+
 TIRED = "The animal didn't cross the street because it was too tired."
 WIDE = "The animal didn't cross the street because it was too wide."
 
@@ -78,7 +80,7 @@ def chromium() -> Iterator[Browser]:
 def open_page(page: Page, address: str, path: str = "", fields: Mapping[str, object] | None = None) -> None:
     """Open a page of the app and wait until its picture is drawn."""
     page.goto(f"{address}/{path}" + (f"?{urlencode(fields)}" if fields else ""))
-    wait_drawn(page, path or "explore")
+    wait_drawn(page, PICTURES.get(path, path) or "explore")
 
 
 def wait_drawn(page: Page, picture: str = "explore") -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from attention_core.exercises import ASKS, MAX_SEED, WIDTHS
 from ui import bench, bench_codes, components, exercises, notes, selection
+from ui.addresses import Selection
 from ui.bench import Bench
 from ui.pictures import bench as picture
 from ui.selection import KEPT
@@ -144,9 +145,14 @@ def _check(message: Any) -> None:
 
 def link(words: Words) -> None:
     """The link of what is shown: the bench with all its numbers, or the exercise."""
-    selected, shown = selection.current(), selection.widget("bench_part")
+    selected = selection.current()
+    said = {name: words(f"bench.link_{name}") for name in ("copied", "carries_text")}
+    components.bench_link(query(selected), selected, {**words.section("link"), **said})
+
+
+def query(selected: Selection) -> str:
+    """The query string that opens the page as it stands."""
+    shown = selection.widget("bench_part")
     fields = {"bench": bench_codes.encode(_state())} if shown == bench.PARTS[0] else {"exercise": _choice().code}
     projector = {"projector": 1} if selected.is_projected else {}
-    query = urlencode({"lang": selected.lang, "part": shown, **fields, **projector})
-    said = {name: words(f"bench.link_{name}") for name in ("copied", "carries_text")}
-    components.bench_link(query, selected, {**words.section("link"), **said})
+    return urlencode({"lang": selected.lang, "part": shown, **fields, **projector})

@@ -192,13 +192,13 @@ def second_traced(words: Words) -> ac.Trace | None:
 
 def menu(*opened: str) -> list[str]:
     """The models' names: base models first, the default on top, then what varies them, then what was opened."""
-    order = (DEFAULT, *examples.families())
+    order, catalogue = (DEFAULT, *examples.families()), models.names()
 
     def place(name: str) -> tuple[bool, bool, int]:
         known = models.card(name)
         family = examples.family_of(known)
         at = order.index(family) if family in order else len(order)
-        return name in opened, "variant_of" in known.details, at
+        return name not in catalogue, "variant_of" in known.details, at
 
     return sorted(models.names(*opened), key=place)
 

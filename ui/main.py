@@ -7,7 +7,20 @@ import streamlit as st
 from ui import selection, translations
 from ui.paths import ASSETS, PAGES
 
-PAGE_NAMES = ("explore", "heads", "steps", "whatif", "write", "learn", "bench", "dish", "it", "lessons")
+PAGE_NAMES = (
+    "explore",
+    "heads",
+    "steps",
+    "whatif",
+    "write",
+    "learn",
+    "bench",
+    "dish",
+    "it",
+    "lessons",
+    "classroom",
+    "interview",
+)
 
 
 def main() -> None:

@@ -91,6 +91,15 @@ def known(name: str) -> str:
     return name
 
 
+def is_there(name: str) -> bool:
+    """Whether there is such a model, or still is."""
+    try:
+        card(name)
+    except ac.UnknownModel:
+        return False
+    return True
+
+
 def is_passing(name: str) -> bool:
     """Whether a model is kept only while the server runs."""
     return name.startswith((learned.PREFIX, loaded.PREFIX, own.PREFIX))

@@ -162,7 +162,7 @@ def opened() -> tuple[str, ...]:
     """The models outside of the catalogue that this session has opened, the chosen one among them."""
     state = st.session_state
     names = (*state[_OPENED], *([state["model"]] if state["model"] not in models.names() else []))
-    state[_OPENED] = tuple(dict.fromkeys(names))
+    state[_OPENED] = tuple(name for name in dict.fromkeys(names) if models.is_there(name))
     return state[_OPENED]
 
 

@@ -55,8 +55,8 @@ def attend(
     sink = s_aux if sinks is None else sinks
     added = _sum(attention_mask, position_bias, key.shape[-2])
     if softcap is None and sink is None:
-        plain = position_bias is None and attention_mask is not None and _is_causal(attention_mask, query, key)
-        output = _fused(query, key, value, None if plain else added, scale, is_causal=plain)
+        plain = "" if position_bias is not None else _plain(attention_mask, query, key)
+        output = _fused(query, key, value, None if plain else added, scale, is_causal=plain == "causal")
     else:
         output = _explicit(query, key, value, added, scale, softcap, sink)
     output = output.transpose(1, 2).contiguous()
@@ -79,20 +79,28 @@ def _sum(mask: Tensor | None, bias: Tensor | None, n_keys: int) -> Tensor | None
     return None if not parts else sum(parts[1:], start=parts[0])
 
 
-def _is_causal(mask: Tensor, query: Tensor, key: Tensor) -> bool:
-    """Whether the mask says "no later token" and nothing else: the kernel then skips half of the work."""
+def _plain(mask: Tensor | None, query: Tensor, key: Tensor) -> str:
+    """ "open" where the mask forbids nothing, "causal" where it forbids later tokens and nothing else, else "".
+
+    Without a mask to add, the kernel is faster, and skips half of the work where it is causal.
+    """
     n = query.shape[2]
-    if n < 2 or mask.shape[-2:] != (n, n) or key.shape[2] != n:
-        return False
-    found = getattr(mask, "_is_causal", None)
+    if mask is None or n < 2 or mask.shape[-2:] != (n, n) or key.shape[2] != n:
+        return ""
+    found = getattr(mask, "_plain", None)
     if found is None:  # Asked once: the model hands the same mask to all its layers.
-        triangle = torch.ones(n, n, dtype=torch.bool).tril()
-        if mask.dtype == torch.bool:
-            found = bool((mask == triangle).all())
-        else:
-            found = bool(torch.where(triangle, mask == 0, mask <= torch.finfo(mask.dtype).min).all())
-        mask._is_causal = found  # type: ignore[attr-defined]
-    return bool(found)
+        found = mask._plain = _kind_of(mask)  # type: ignore[attr-defined]
+    return str(found)
+
+
+def _kind_of(mask: Tensor) -> str:
+    is_bool = mask.dtype == torch.bool
+    seen = mask if is_bool else mask == 0
+    forbidden = ~mask if is_bool else mask <= torch.finfo(mask.dtype).min
+    if bool(seen.all()):
+        return "open"
+    triangle = torch.ones(mask.shape[-2:], dtype=torch.bool).tril()
+    return "causal" if bool(torch.where(triangle, seen, forbidden).all()) else ""
 
 
 def _fused(q: Tensor, k: Tensor, v: Tensor, added: Tensor | None, scale: float, is_causal: bool = False) -> Tensor:

@@ -49,6 +49,7 @@ RULES = (
     ),
     Rule("ui/server.py", (*UI, "starlette"), forbidden=TRAINS),
     Rule("ui/films.py", (*UI, "starlette"), forbidden=TRAINS),
+    Rule("ui/qr.py", (*UI, "segno"), forbidden=TRAINS),
     Rule("ui/written.py", (*UI, "starlette"), forbidden=TRAINS),
     Rule("ui/**", UI, forbidden=TRAINS),
     Rule("pages/**", ("ui", "attention_core", "streamlit", "__future__"), stdlib=False),

@@ -245,15 +245,14 @@ def test_of_weights_alone_only_weights_are_shown(show, lang):
 
 # The chosen cell of every matrix that has one, and whether the reader sees it: nothing lies over its middle.
 SEEN = """view => [...view.querySelectorAll('.stage .cell.chosen')].map((cell) => {
-  const box = cell.getBoundingClientRect();
-  const root = view.getRootNode();
-  cell.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  // The page moves, so that the matrix is on screen; what stands in its frame does not.
+  cell.closest('.matrix-frame').scrollIntoView({ block: 'center' });
   const now = cell.getBoundingClientRect();
-  const over = root.elementFromPoint(now.left + now.width / 2, now.top + now.height / 2);
+  const over = view.getRootNode().elementFromPoint(now.left + now.width / 2, now.top + now.height / 2);
   const frame = cell.closest('.matrix-frame').getBoundingClientRect();
   const inside = now.left >= frame.left - 1 && now.right <= frame.right + 1;
   return { matrix: cell.closest('[data-matrix]').dataset.matrix, at: [cell.dataset.row, cell.dataset.col].map(Number),
-           seen: box.width > 0 && inside && cell.contains(over) };
+           seen: now.width > 0 && inside && cell.contains(over) };
 })"""
 MAIN = {"project": "q", "score": "scores", "softmax": "weights", "sum": "weights"}
 

@@ -36,7 +36,9 @@ def card(name: str) -> dict[str, Any]:
 
 
 def cards() -> list[dict[str, Any]]:
-    return [card(path.stem) for path in sorted(MODELS.glob("*.json"))]
+    """The cards of the taught models; a real one's weights come from elsewhere."""
+    found = [card(path.stem) for path in sorted(MODELS.glob("*.json"))]
+    return [described for described in found if described["kind"] != "real"]
 
 
 def spec_of(name: str) -> RunSpec:

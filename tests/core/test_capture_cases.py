@@ -73,29 +73,25 @@ def test_5_a_causal_model_never_looks_ahead_and_answers_as_ever() -> None:
         np.testing.assert_allclose([answer.probability for answer in answers], row.topk(5).values, atol=1e-5)
 
 
+LEAST = torch.finfo(torch.float32).min
+
+
 @pytest.mark.parametrize("n", [2, 7, 33])
 @pytest.mark.parametrize("is_bool", [False, True])
-def test_5_the_short_way_for_causal_masks_is_taken_for_them_alone(n: int, is_bool: bool) -> None:
+def test_5_the_short_ways_are_taken_for_causal_and_open_masks_alone(n: int, is_bool: bool) -> None:
     torch.manual_seed(n)
     q, k, v = (torch.randn(1, 4, n, 8) for _ in range(3))
     triangle = torch.ones(n, n, dtype=torch.bool).tril()
-    for mask in (
-        triangle,
-        triangle.roll(1, 0),
-        triangle.triu(-1),
-        torch.ones_like(triangle),
-        triangle & (v[0, 0, :, 0] < 9),
-    ):
-        given = (
-            mask[None, None]
-            if is_bool
-            else torch.zeros(n, n).masked_fill(~mask, torch.finfo(torch.float32).min)[None, None]
-        )
-        assert interface._is_causal(given, q, k) == bool((mask == triangle).all())
-        wanted = (q @ k.mT / 8**0.5).masked_fill(~mask, torch.finfo(torch.float32).min).softmax(-1) @ v
+    holed = torch.ones_like(triangle)
+    holed[-1, 0] = False
+    masks = [triangle, torch.ones_like(triangle), triangle.roll(1, 0), triangle & holed, holed, triangle.T]
+    for mask, kind in zip(masks, ["causal", "open", "", "", "", ""], strict=True):
+        given = (mask if is_bool else torch.zeros(n, n).masked_fill(~mask, LEAST))[None, None]
+        assert interface._plain(given, q, k) == kind
+        wanted = (q @ k.mT / 8**0.5).masked_fill(~mask, LEAST).softmax(-1) @ v
         torch.testing.assert_close(interface.attend(nn.Module(), q, k, v, given)[0], wanted.transpose(1, 2))
-    soft = torch.where(triangle, 0.25, torch.finfo(torch.float32).min)[None, None]
-    assert not interface._is_causal(soft, q, k)
+    soft = torch.where(triangle, 0.25, LEAST)[None, None]
+    assert interface._plain(soft, q, k) == ""
 
 
 def test_8_an_encoder_decoders_rectangle_has_a_side_for_each_text() -> None:

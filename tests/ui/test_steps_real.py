@@ -112,7 +112,7 @@ def test_cross_attention_sends_both_inputs_and_both_sentences():
         assert "x_key" not in arrays
 
 
-@pytest.mark.parametrize(("h", "kv", "first", "last"), [(0, 0, 0, 1), (3, 1, 2, 3)])
+@pytest.mark.parametrize(("h", "kv", "first", "last"), [(0, 0, 0, 1), (1, 0, 0, 1), (2, 1, 2, 3), (3, 1, 2, 3)])
 def test_grouped_heads_name_their_group(h, kv, first, last):
     header, arrays, _ = framed(trace_of("llama"), head=h)
     assert header["group"] == {"head": h, "kv": kv, "first": first, "last": last, "n": 4, "n_kv": 2}

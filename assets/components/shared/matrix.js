@@ -7,6 +7,7 @@ import { caption, extraCell, headRow, rowHeader, valueCell } from "./matrix_cell
 const [MOST_ROWS, MOST_COLUMNS] = [64, 32];
 // Where one side comes and goes with scrolling, much of the other would only slow it down.
 const [MOST_ROWS_OF_WIDE, MOST_COLUMNS_OF_TALL] = [24, 12];
+const CLEAR = 4; // Pixels right of a revealed cell: frames that scroll together differ by their borders.
 const range = (from, to) => Array.from({ length: to - from }, (_, k) => from + k);
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
@@ -52,7 +53,8 @@ export class MatrixView {
     this.range = el("span", { class: "matrix-range" });
     this.grid = el("div", { role: "grid", class: "matrix-grid", "aria-label": spec.label });
     this.bands = el("div", { "aria-hidden": "true" });
-    this.sheet = el("div", { class: "matrix-sheet" }, this.grid, this.bands);
+    this.end = el("div", { class: "matrix-end", "aria-hidden": "true" });
+    this.sheet = el("div", { class: "matrix-sheet" }, this.grid, this.bands, this.end);
     this.frame = el("div", { class: "matrix-frame" }, this.sheet);
     this.head = el("div");
     this.node = el("div", { class: `matrix ${spec.class ?? ""}`, "data-matrix": spec.key }, this.head, this.frame);
@@ -119,13 +121,15 @@ export class MatrixView {
   /** How large a cell is, how much of the frame its sticky edges take, and how much it shows; null where it is hidden. */
   measures() {
     const { frame, grid, spec } = this;
-    const cell = grid.querySelector("[data-row]")?.getBoundingClientRect();
-    if (!cell?.width || !frame.clientWidth) return null;
-    const corner = grid.querySelector(".label").getBoundingClientRect();
-    const lead = spec.lead ? grid.querySelector(".lead").getBoundingClientRect().width : 0;
+    const [sheet, end, corner] = [this.sheet, this.end, grid.querySelector(".label")].map((node) => node.getBoundingClientRect());
+    if (!corner.width || !frame.clientWidth) return null;
+    const before = corner.width + (spec.lead ? grid.querySelector(".lead").getBoundingClientRect().width : 0);
+    // From all cells together: what one is rounded by adds up over hundreds.
+    const [width, height] = [end.left - sheet.left - before, end.top - sheet.top - corner.height];
+    const line = height / (spec.values.rows + (spec.foot ? 1 : 0));
     return {
-      x: { size: cell.width, before: corner.width + lead, after: 0, room: frame.clientWidth, at: frame.scrollLeft },
-      y: { size: cell.height, before: corner.height, after: spec.foot ? cell.height : 0, room: frame.clientHeight, at: frame.scrollTop },
+      x: { size: width / spec.values.cols, before, after: CLEAR, room: frame.clientWidth, at: frame.scrollLeft },
+      y: { size: line, before: corner.height, after: spec.foot ? line : 0, room: frame.clientHeight, at: frame.scrollTop },
     };
   }
 

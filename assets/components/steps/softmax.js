@@ -64,7 +64,7 @@ function matrices(ctx) {
   const [weights, scaled, bias] = ctx.keys.length > 16 || arrays.bias ? aligned(weightScale(theme), ...signed) : [weightScale(theme), ...signed];
   const added = bias && matrix(ctx, {
     ...shared, key: "bias", name: [strings.bias, " B"], plain: strings.bias, stage: "bias", values: arrays.bias,
-    scale: bias, meaning: strings.mean_bias,
+    scale: bias, meaning: strings.mean_bias, lead: ctx.header.sink === null ? undefined : { label: "", at: () => null },
   });
   return [added, scaledMatrix(ctx, shared, scaled), weightsMatrix(ctx, shared, weights)].filter(Boolean);
 }

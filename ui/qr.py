@@ -1,0 +1,29 @@
+"""QR codes, made here: nothing is sent anywhere."""
+
+from __future__ import annotations
+
+import segno
+
+MAX_CHARACTERS = 2_000  # A phone reads no finer pattern from the last row.
+DARK, LIGHT = "#000", "#fff"  # In both themes: cameras want dark on light.
+QUIET = 4  # Modules of margin, as the standard asks for.
+
+
+class TooLong(ValueError):
+    """The text does not fit into a code that can be read from a projection."""
+
+
+def svg(text: str, name: str) -> str:
+    """A QR code of `text` as inline SVG, with `name` for who cannot see it.
+
+    Raises:
+        TooLong: more than `MAX_CHARACTERS`; ValueError: no text at all.
+    """
+    if len(text) > MAX_CHARACTERS or len(text.encode()) > MAX_CHARACTERS:
+        raise TooLong(len(text))
+    if not text:
+        raise ValueError(text)
+    code = segno.make_qr(text, error="l")
+    return code.svg_inline(
+        border=QUIET, dark=DARK, light=LIGHT, title=name, omitsize=True, svgclass="qr", lineclass=None
+    )
