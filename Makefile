@@ -12,7 +12,7 @@ app: $(VENV)/.app
 	$(BIN)/streamlit run app.py --server.port $(PORT) --server.address $(HOST)
 
 test: $(VENV)/.dev browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 4
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -22,6 +22,8 @@ check: $(VENV)/.dev
 bench: $(VENV)/.dev browser
 	$(BIN)/python -m benchmarks.interaction
 	$(BIN)/python -m benchmarks.learning
+	$(BIN)/python -m benchmarks.heads
+	$(BIN)/python -m benchmarks.capture
 
 # Every taught model and its card over five seeds, one run per core.
 teach: $(VENV)/.dev

@@ -67,7 +67,8 @@ def show(words: Words) -> None:
         fields = {"handout": kind, "answers": int(with_answers), **({"only": only} if only else {})}
         address = page_address("classroom", selection.current(), fields).partition("?")[2]
         components.scene_link(address, True, selection.current(), words)
-    st.caption(words("classroom.handout_print"))
+    with st.container(key="handout_hint"):
+        st.caption(words("classroom.handout_print"))
     notes.show_address_notes(words)
     if kind == LAB_SHEET:
         _lab(with_answers, words)
@@ -98,8 +99,9 @@ def _scene(number: int, book: str, scene: Scene, with_answers: bool, words: Word
     if with_answers:
         key, parts = scene.verdict(scene.compute(**scene.defaults()))
         st.markdown(words("classroom.handout_numbers", verdict=said(key, **parts)))
-        st.markdown(said.get("after") or "")
-        st.caption(said.get("source") or "")
+        for text, write in ((said.get("after"), st.markdown), (said.get("source"), st.caption)):
+            if text is not None:
+                write(text)
     else:
         _lines()
     address = page_address(book, selection.current(), {"scene": scene.id})

@@ -13,6 +13,7 @@ import streamlit as st
 from attention_core.stories import interview as numbers
 from ui import components, notes, reveal, selection
 from ui.classroom_plan import page_address
+from ui.paths import ASSETS
 from ui.scenes import texts
 from ui.translations import Words
 
@@ -121,6 +122,7 @@ def live(name: str, words: Words) -> str:
 
 def show(words: Words) -> None:
     """The page."""
+    st.html(ASSETS / "classroom.css")
     now = selection.current()
     said = texts.of_scene(BOOK, "page", words.language)
     with st.container(horizontal=True, vertical_alignment="center", key="interview_top"):
@@ -144,4 +146,5 @@ def _question(number: int, question: Question, words: Words) -> None:
     st.markdown(live(question.id, words))
     title = texts.of_scene(question.page, question.scene, words.language)("title")
     address = page_address(question.page, selection.current(), {"scene": question.scene, **question.fields})
-    st.caption(f"{said('source')} {words('classroom.see', scene=title, link=address)}")
+    st.caption(said("source"))
+    st.markdown(words("classroom.see", scene=title, link=address))

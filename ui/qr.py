@@ -13,8 +13,8 @@ class TooLong(ValueError):
     """The text does not fit into a code that can be read from a projection."""
 
 
-def svg(text: str, name: str) -> str:
-    """A QR code of `text` as inline SVG, with `name` for who cannot see it.
+def image(text: str) -> str:
+    """A QR code of `text` as the address of an image that carries all of itself (SVG).
 
     Raises:
         TooLong: more than `MAX_CHARACTERS`; ValueError: no text at all.
@@ -24,6 +24,4 @@ def svg(text: str, name: str) -> str:
     if not text:
         raise ValueError(text)
     code = segno.make_qr(text, error="l")
-    return code.svg_inline(
-        border=QUIET, dark=DARK, light=LIGHT, title=name, omitsize=True, svgclass="qr", lineclass=None
-    )
+    return code.svg_data_uri(border=QUIET, dark=DARK, light=LIGHT, omitsize=True)

@@ -52,7 +52,8 @@ def _products(first: np.ndarray, second: np.ndarray) -> str:
 
 def _dot(f: Mapping[str, Any]) -> str:
     given = rf"a = {_row(f['a'])},\quad b = {_row(f['b'])}"
-    return rf"\begin{{gathered}}{given} \\ a \cdot b = {_products(f['a'], f['b'])} = {f['total']}\end{{gathered}}"
+    lines = (given, rf"a \cdot b = {_products(f['a'], f['b'])}", f"= {f['total']}")
+    return r"\begin{gathered}" + r" \\ ".join(lines) + r"\end{gathered}"
 
 
 def _product(f: Mapping[str, Any]) -> str:
@@ -63,15 +64,17 @@ def _softmax(f: Mapping[str, Any]) -> str:
     powers = " + ".join(f"{power:.2f}" for power in f["powers"])
     shares = r",\; ".join(f"{share:.3f}" for share in f["shares"])
     scores = r",\; ".join(str(score) for score in f["scores"])
-    lines = (rf"({scores})", rf"\textstyle\sum e^{{s}} = {powers} = {f['total']:.2f}", rf"({shares})")
+    lines = (rf"({scores})", rf"\textstyle\sum e^{{s}} = {powers}", f"= {f['total']:.2f}", rf"({shares})")
     return r"\begin{gathered}" + r" \\ ".join(lines) + r"\end{gathered}"
 
 
 def _gradient(f: Mapping[str, Any]) -> str:
     x, y, w = (_signed(f[name]) for name in "xyw")
     lines = (
-        rf"L(w) = (w x - y)^2,\quad x = {f['x']},\; y = {f['y']},\; w = {f['w']}",
-        rf"L'(w) = 2 (w x - y)\, x = 2\,({w}\cdot{x} - {y})\cdot{x} = {f['slope']}",
+        rf"x = {f['x']},\quad y = {f['y']},\quad w = {f['w']}",
+        r"L(w) = (w x - y)^2",
+        r"L'(w) = 2 (w x - y)\, x",
+        rf"= 2\,({w}\cdot{x} - {y})\cdot{x} = {f['slope']}",
         rf"w - {f['rate']:g} \cdot {_signed(f['slope'])} = {f['next_w']:.2f}",
     )
     return r"\begin{gathered}" + r" \\ ".join(lines) + r"\end{gathered}"

@@ -330,5 +330,10 @@ def test_long_texts_and_wide_models_stay_quick(show, name):
         count = page.locator(f"{VIEW} .stage [data-value]").count()
         print(f"{name} {step}: {drawn:.0f} ms, hover {hovered:.0f} ms, {count} numbers in the document")
         assert count < MOST_NUMBERS, step
+        # What comes and goes with scrolling is there wherever there is room for it.
+        counts = page.locator(f"{VIEW} .stage .matrix:visible").evaluate_all(
+            "all => all.map((m) => [m.dataset.matrix, m.querySelectorAll('.cell[data-row]').length])"
+        )
+        assert all(shown > 30 for _, shown in counts), counts
         assert drawn < MILLISECONDS, step
         assert hovered < MILLISECONDS / 4, step

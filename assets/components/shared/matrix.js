@@ -122,7 +122,7 @@ export class MatrixView {
   measures() {
     const { frame, grid, spec } = this;
     const [sheet, end, corner] = [this.sheet, this.end, grid.querySelector(".label")].map((node) => node.getBoundingClientRect());
-    if (!corner.width || !frame.clientWidth) return null;
+    if (!corner.height || !frame.clientWidth) return null; // Some have no room for labels: their neighbour's serve both.
     const before = corner.width + (spec.lead ? grid.querySelector(".lead").getBoundingClientRect().width : 0);
     // From all cells together: what one is rounded by adds up over hundreds.
     const [width, height] = [end.left - sheet.left - before, end.top - sheet.top - corner.height];

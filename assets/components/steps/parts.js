@@ -37,7 +37,8 @@ export function aligned(...scales) {
 /** A matrix whose cells stand for a place in the walk: pick(i, j) → what choosing the cell changes. */
 export function matrix(ctx, { pick, ...spec }) {
   const view = new MatrixView({
-    strings: ctx.strings, label: `${spec.plain}: ${spec.meaning ?? spec.axes}`, ...spec,
+    // Of a long text fewer rows at once: the four parts of a product then fit on one screen.
+    mostRows: spec.values.rows > 64 ? 18 : 26, strings: ctx.strings, label: `${spec.plain}: ${spec.meaning ?? spec.axes}`, ...spec,
     choose: pick && ((i, j, how) => ctx.choose(pick(i, j), how)),
     hover: pick && ((at) => ctx.hover(at && pick(...at))),
   });

@@ -111,12 +111,14 @@ function results(ctx) {
 function turnedSection(ctx, groups) {
   const { strings, header, arrays, theme } = ctx;
   if (!header.turns) return null;
-  const say = (turn, part) => el("li", {}, told(strings[`turn_${turn.kind}`], { part: el("span", {}, part), factor: turn.factor && short(turn.factor) }));
+  const say = (turn, part) => el("li", {},
+    told(strings[`turn_${turn.kind}`], { part: el("span", {}, part), factor: turn.factor && short(turn.factor) }));
   const { q, k } = header.turns;
   const isOne = q.kind === k.kind && q.factor === undefined && k.factor === undefined;
   const said = isOne ? [say(q, told(strings.turn_both))] : [say(q, told("{Q}")), say(k, told("{K}"))];
   const views = ["q", "k"].map((part) => matrix(ctx, {
-    ...resultSpec(ctx, part, part, signedOf(arrays[part], theme), [part === "q" ? groups.rows : groups.keyRows]), meaning: strings[`mean_turned_${part}`],
+    ...resultSpec(ctx, part, part, signedOf(arrays[part], theme), [part === "q" ? groups.rows : groups.keyRows]),
+    meaning: strings[`mean_turned_${part}`],
   }));
   return el("section", { class: "turned", "aria-label": strings.turned_title }, el("h3", { text: strings.turned_title }),
     el("ul", {}, said, el("li", {}, told(strings.turn_never))), el("div", { class: "side-by-side" }, views.map((view) => view.node)));

@@ -61,7 +61,8 @@ function matrices(ctx) {
   if (ctx.isGiven) return [weightsMatrix(ctx, shared, weightScale(theme))];
   const signed = [stages.scaled, arrays.bias].filter(Boolean).map((values) => signedOf(values, theme));
   // They scroll together: a column must be as wide in one as in the other.
-  const [weights, scaled, bias] = ctx.keys.length > 16 || arrays.bias ? aligned(weightScale(theme), ...signed) : [weightScale(theme), ...signed];
+  const scales = [weightScale(theme), ...signed];
+  const [weights, scaled, bias] = ctx.keys.length > 16 || arrays.bias ? aligned(...scales) : scales;
   const added = bias && matrix(ctx, {
     ...shared, key: "bias", name: [strings.bias, " B"], plain: strings.bias, stage: "bias", values: arrays.bias,
     scale: bias, meaning: strings.mean_bias, lead: ctx.header.sink === null ? undefined : { label: "", at: () => null },
@@ -116,7 +117,8 @@ function footRows(ctx, i, columns) {
   const divisor = { value: stages.rowSum?.at(i, 0), at: ["row_sum", i, 0] };
   const sink = {
     scaled: logit, masked: logit, exp: { value: stages.sinkExp?.at(i, 0), at: ["sink_exp", i, 0], format: small },
-    divisor: { ...divisor, format: (value) => `÷ ${small(value)}` }, weight: { value: stages.sink.at(i, 0), at: ["sink", i, 0], format: share },
+    divisor: { ...divisor, format: (value) => `÷ ${small(value)}` },
+    weight: { value: stages.sink.at(i, 0), at: ["sink", i, 0], format: share },
   };
   const sum = { exp: { ...divisor, format: small }, weight: { value: ctx.weightSum(i), at: ["weight_sum", i, 0], format: share } };
   const cells = (values) => columns.map(({ name }) => values[name] ?? null);
@@ -163,7 +165,8 @@ function peculiarities(ctx, { query: i, key: j }) {
   const said = [];
   if (!isRoot) said.push(told(header.scale === 1 ? strings.said_scale_one : strings.said_scale, facts));
   if (header.softcap !== null) {
-    said.push(told(strings.said_cap, { cap: short(header.softcap), before: at(stages.times, "times"), after: at(stages.capped, "capped") }));
+    const [before, after] = [at(stages.times, "times"), at(stages.capped, "capped")];
+    said.push(told(strings.said_cap, { cap: short(header.softcap), before, after }));
   }
   if (arrays.bias) said.push(told(strings.said_bias, { bias: at(arrays.bias, "bias") }));
   if (header.sink !== null) {

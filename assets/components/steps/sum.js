@@ -33,7 +33,9 @@ function billSpec(ctx, place, scales) {
 function matrices(ctx) {
   const { arrays, stages, strings, theme } = ctx;
   const groups = { dims: new ScrollGroup("scrollLeft"), keys: new ScrollGroup("scrollTop"), rows: new ScrollGroup("scrollTop") };
-  let [v, output, bill] = [...aligned(signedOf(arrays.v, theme), signedOf(stages.output, theme)), signedOf(arrays.v, theme, { digits: 2 })];
+  let [v, output] = aligned(signedOf(arrays.v, theme), signedOf(stages.output, theme));
+  // Shares of many are small.
+  let bill = signedOf(arrays.v, theme, { digits: arrays.v.rows > 64 ? 3 : 2 });
   // Where they scroll together, a column must be as wide in one as in the others.
   if (arrays.v.cols > 16) [v, output, bill] = aligned(v, output, bill);
   const scales = { output, bill };
