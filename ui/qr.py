@@ -6,6 +6,7 @@ import segno
 
 MAX_CHARACTERS = 2_000  # A phone reads no finer pattern from the last row.
 DARK, LIGHT = "#000", "#fff"  # In both themes: cameras want dark on light.
+SCALE = 8  # Pixels of a module before the page fits the image in.
 QUIET = 4  # Modules of margin, as the standard asks for.
 
 
@@ -24,4 +25,4 @@ def image(text: str) -> str:
     if not text:
         raise ValueError(text)
     code = segno.make_qr(text, error="l")
-    return code.svg_data_uri(border=QUIET, dark=DARK, light=LIGHT, omitsize=True)
+    return code.svg_data_uri(border=QUIET, dark=DARK, light=LIGHT, scale=SCALE)
