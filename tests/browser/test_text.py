@@ -62,12 +62,31 @@ def ranked(page: Page) -> set[str]:
     )
 
 
+# The labels of a long matrix come and go as it is scrolled: all of them, from its top to its end.
+LABELS = """async (matrix) => {
+  const room = [matrix, ...matrix.querySelectorAll('*')].find((node) => {
+    const scrolls = getComputedStyle(node).overflowY;
+    return node.scrollHeight > node.clientHeight + 1 && (scrolls === 'auto' || scrolls === 'scroll');
+  });
+  const found = new Map();
+  const note = () => matrix.querySelectorAll('[data-row-label]').forEach((label) =>
+    found.set(Number(label.dataset.rowLabel), label.querySelector('bdi').textContent));
+  note();
+  for (let top = 0; room && top < room.scrollHeight; top += room.clientHeight / 2) {
+    room.scrollTop = top;
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    note();
+  }
+  return [...found].sort((one, other) => one[0] - other[0]).map(([, text]) => text);
+}"""
+
+
 def in_the_walk(page: Page, step: str) -> list[str]:
     """The row labels of the step's first matrix that has one per word."""
     page.locator(f".st-key-steps [data-action=tab-{step}]").click()
     expect(page.locator(".st-key-steps .view")).to_have_attribute("data-step", step)
     name = {"project": "q", "score": "scores", "softmax": "weights", "sum": "output"}[step]
-    return reading.texts(page, f".st-key-steps [data-matrix={name}] [data-row-label] bdi")
+    return page.locator(f".st-key-steps [data-matrix={name}]").first.evaluate(LABELS)
 
 
 def test_markup_is_shown_letter_by_letter_everywhere(visit, tmp_path):
