@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 import attention_core as ac
 from tests.browser import reading
 from tests.browser.conftest import Visits
-from tests.running import TIRED, WIDE
+from tests.running import PATIENCE, TIRED, WIDE
 
 IT, ANIMAL, STREET = 7, 1, 5
 LAYER, HEAD = ac.load("pronoun").card.reading_head
@@ -42,7 +42,8 @@ def arcs(page: Page) -> dict[tuple[int, int], float]:
 
 def expect_it_looks_at(page: Page, noun: str, key: int, other: int) -> None:
     """Statement, arcs, labels and ranking all say that "it" gives most of its attention to the noun."""
-    expect(page.locator(f"{EXPLORE} .said")).to_have_text(re.compile(rf"^it gives {noun} \d+\.\d% of its attention\.$"))
+    said = re.compile(rf"^it gives {noun} \d+\.\d% of its attention\.$")
+    expect(page.locator(f"{EXPLORE} .said")).to_have_text(said, timeout=PATIENCE)
     (share,) = re.findall(r"(\d+\.\d)%", reading.statement(page))
     assert float(share) >= 70
     expect(reading.chip(page, IT)).to_have_attribute("aria-pressed", "true")

@@ -4,7 +4,7 @@
 
 import { weightColour, weightGradient } from "./colour.js";
 import { el, sentence, word } from "./dom.js";
-import { cellState, peakOf, readInto, readSquareInto, segments, squareState } from "./heat_cells.js";
+import { cellState, peakOf, readInto, readSquareInto, segments, squareState, stepFrom } from "./heat_cells.js";
 import { makeLegend } from "./heatmap.js";
 import { exact } from "./numbers.js";
 import { named, spoken } from "./words.js";
@@ -253,18 +253,13 @@ export class HeatCanvas {
   }
 
   press(event) {
-    const [row, column] = this.home;
-    const { rows, cols } = this.model.weights;
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
       this.choose(this.home);
       return;
     }
-    const to = {
-      ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
-      Home: [row, 0], End: [row, cols - 1], PageUp: [0, column], PageDown: [rows - 1, column],
-    }[event.key];
-    if (!to || to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= cols) return;
+    const to = stepFrom(this.home, event.key, this.model.weights);
+    if (to === null) return;
     event.preventDefault();
     this.home = to;
     this.look(to);

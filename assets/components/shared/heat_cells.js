@@ -83,3 +83,12 @@ export function segments({ tokens, keys, isPair }, { label, top, cell, cellColum
   ]);
   return [...rows, ...columns].filter(Boolean);
 }
+
+/** Where an arrow, Home, End or a page key leads from a cell of a grid; null where it leads nowhere. */
+export function stepFrom([row, column], key, { rows, cols }) {
+  const to = {
+    ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
+    Home: [row, 0], End: [row, cols - 1], PageUp: [0, column], PageDown: [rows - 1, column],
+  }[key];
+  return to && to[0] >= 0 && to[1] >= 0 && to[0] < rows && to[1] < cols ? to : null;
+}

@@ -3,7 +3,7 @@
 import { weightColour, weightGradient } from "./colour.js";
 import { el, sentence, word } from "./dom.js";
 import { exact, percent } from "./numbers.js";
-import { cellState, readInto, segments } from "./heat_cells.js";
+import { cellState, readInto, segments, stepFrom } from "./heat_cells.js";
 import { fillTo, named, repeated, single, upright } from "./words.js";
 
 const LABEL_LIMIT = 7.5;
@@ -245,18 +245,13 @@ export class Heatmap {
   }
 
   press(event) {
-    const [row, column] = this.home;
-    const { rows, cols } = this.model.weights;
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      this.calls.choose(row, column);
+      this.calls.choose(...this.home);
       return;
     }
-    const to = {
-      ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
-      Home: [row, 0], End: [row, cols - 1], PageUp: [0, column], PageDown: [rows - 1, column],
-    }[event.key];
-    if (!to || to[0] < 0 || to[1] < 0 || to[0] >= rows || to[1] >= cols) return;
+    const to = stepFrom(this.home, event.key, this.model.weights);
+    if (to === null) return;
     event.preventDefault();
     this.settle(...to);
     this.cells[to[0]][to[1]].focus();
