@@ -12,7 +12,7 @@ app: $(VENV)/.app
 	$(BIN)/streamlit run app.py --server.port $(PORT) --server.address $(HOST)
 
 test: $(VENV)/.dev browser
-	$(BIN)/python -m pytest -n auto --maxprocesses 4
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

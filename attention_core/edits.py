@@ -6,7 +6,8 @@ What each edit means, in the stages of `attention_core.steps`:
                  be seen by it, which undoes a causal mask (allowed | allowedᵀ). None: the model's own mask.
     positions    False: no position vector is added to the words before the first layer.
     scale        False: scaled = scores, the factor 1/√d_head is left out.
-    temperature  T: scaled = scores · factor / T. Below 1 sharpens, above 1 flattens; T applies without the factor too.
+    temperature  T: softmax reads everything divided by T: scaled = scores · factor / T, and so are a model's bias,
+                 its soft-cap and its sink. Below 1 sharpens, above 1 flattens; T applies without the factor too.
     tie          "qk": keys are made with W_Q (k = what the keys read · W_Q). "kv": values are made with W_K, and go
                  through W_O as before; only where values are as wide as keys. What is read stays the same, so that with
                  "qk" the scores are symmetric only in a layer whose queries and keys read the same.
@@ -18,6 +19,9 @@ What each edit means, in the stages of `attention_core.steps`:
     layer        Where causal, scale, temperature, tie and silenced hold: in every layer (None) or in this one alone.
                  Positions and order concern what is fed, and an edge names its layer.
 
+The taught models take all of them. Real models that read one text and compute attention through the library's interface
+take all but `positions` and `tie`.
+
 `silenced` and `cut` speak of tokens by their number in the text as it was typed (the model's own special tokens
 counted), whatever `order` says: they stay with their words. A query that is left without any key has weights 0.
 """
@@ -25,7 +29,7 @@ counted), whatever `order` says: they stay with their words. A query that is lef
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -85,24 +89,28 @@ class Edits:
         """Whether nothing is different."""
         return replace(self, layer=None) == Edits()
 
-    def check(self, n_tokens: int, n_heads: Sequence[int]) -> None:
+    def check(self, n_tokens: int, n_heads: Sequence[int] | Mapping[int, int]) -> None:
         """Hold the edits against a text of so many tokens and a model with so many heads in each layer.
+
+        Args:
+            n_heads: by layer; a mapping where the layers' numbers do not run from 0.
 
         Raises:
             UnfitEdit: a token, layer or head is named that is not there, or the order is of another length.
         """
-        n_layers = len(n_heads)
+        heads = n_heads if isinstance(n_heads, Mapping) else dict(enumerate(n_heads))
+        layers = _listed(heads)
         if self.order is not None and len(self.order) != n_tokens:
             raise UnfitEdit("order", self.order, f"a permutation of the {n_tokens} tokens")
         for token in self.silenced:
             if token >= n_tokens:
                 raise UnfitEdit("silenced", token, f"a token of 0–{n_tokens - 1}")
-        if self.layer is not None and self.layer >= n_layers:
-            raise UnfitEdit("layer", self.layer, f"a layer of 0–{n_layers - 1}")
+        if self.layer is not None and self.layer not in heads:
+            raise UnfitEdit("layer", self.layer, f"a layer of {layers}")
         for edge in self.cut:
             layer, head, query, key = edge
-            if layer >= n_layers or (head or 0) >= n_heads[layer] or max(query, key) >= n_tokens:
-                sizes = f"{n_tokens} tokens, and heads by layer: {', '.join(map(str, n_heads))}"
+            if layer not in heads or (head or 0) >= heads[layer] or max(query, key) >= n_tokens:
+                sizes = f"{n_tokens} tokens, layers {layers}, and heads by layer: {', '.join(map(str, heads.values()))}"
                 raise UnfitEdit("cut", edge, f"an edge that is there ({sizes})")
 
     def ordered(self, items: Sequence[Item]) -> tuple[Item, ...]:
@@ -145,6 +153,12 @@ class Edits:
         for _, head, query, key in here.cut:
             found[slice(None) if head is None else head, self.place(query), self.place(key)] = False
         return found
+
+
+def _listed(layers: Iterable[int]) -> str:
+    found = sorted(layers)
+    is_whole = found == list(range(len(found)))
+    return f"0–{len(found) - 1}" if is_whole else ", ".join(map(str, found))
 
 
 def _made(name: str, make: Callable[[Any], object], value: object) -> object:

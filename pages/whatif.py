@@ -22,7 +22,7 @@ with notes_line:
 
 if trace is not None:
     whatif.board(trace, words)
-    after = whatif.edited(trace, words)
+    after = whatif.edited(words)
     if after is not None:
         whatif.picture(picture.frame(trace, after, selection.current(), words))
 

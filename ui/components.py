@@ -6,7 +6,7 @@ carries data alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -44,7 +44,7 @@ _explore, _compare, _heads, _steps, _learn, _link = map(
 _whatif = _component("whatif")
 _write = _component("write")
 _bench, _exercise = _component("bench"), _component("exercise")
-_scene = _component("scene")
+_scene, _turn = _component("scene"), _component("turn")
 _vision = _component("vision")
 
 
@@ -169,6 +169,12 @@ def scene_link(query: str, is_whole: bool, selected: Selection, words: Words) ->
 def scene(frame: bytes) -> None:
     """The pictures of a scene of a story."""
     _scene(key="scene", data=frame)
+
+
+def turn(place: str, homes: Sequence[str]) -> None:
+    """Draws nothing: the top of another `place` comes into sight, PageUp and PageDown press the buttons `turn_…` from
+    within a box or slider, too, and where what had the keyboard is gone, the first of the widgets `homes` gets it."""
+    _turn(key="turn", data=pack({"place": place, "homes": list(homes)}, {}))
 
 
 def _copy_link(query: str, is_whole: bool, selected: Selection, strings: Mapping[str, str]) -> None:

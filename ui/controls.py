@@ -9,6 +9,7 @@ import streamlit as st
 
 import attention_core as ac
 from attention_core.cards import DEFAULT
+from attention_core.edits import EMPTY
 from ui import (
     allowed,
     card,
@@ -168,7 +169,12 @@ def traced(words: Words) -> ac.Trace | None:
     return trace
 
 
-def _traced(text: str, words: Words) -> ac.Trace | None:
+def edited(edits: ac.Edits, words: Words) -> ac.Trace | None:
+    """The chosen sentence once more, with something different in the model."""
+    return _traced(selection.current().text, words, edits)
+
+
+def _traced(text: str, words: Words, edits: ac.Edits = EMPTY) -> ac.Trace | None:
     chosen = selection.current()
     if models.is_real(chosen.model) and opening.waiting(chosen.model, words):
         return None
@@ -176,10 +182,10 @@ def _traced(text: str, words: Words) -> ac.Trace | None:
         if models.is_real(chosen.model):
             with st.spinner(words("controls.reading")):
                 if models.card(chosen.model).details["tokenizer"] != "patches":
-                    return trace_of(chosen.model, text, chosen.pair, chosen.target)
+                    return trace_of(chosen.model, text, chosen.pair, chosen.target, edits=edits)
                 image = selection.peek("image")
                 return None if image is None else trace_of(chosen.model, "", image=image)
-        return trace_of(chosen.model, text)
+        return trace_of(chosen.model, text, edits=edits)
     except ac.AttentionError as error:
         notes.show_error(error, words)
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from ui.paths import ASSETS
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 FOLDER = ASSETS / "i18n"
+HAN = r"[\u4e00-\u9fff]"
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,25 @@ class Words:
         """
         section, key = address.split(".")
         sentence = self.sections[section][key]
+        for name in parts.keys() & {"unit", "units"}:
+            sentence = with_unit(sentence, name, str(parts[name]))
         return sentence.format(**parts) if parts else sentence
 
     def section(self, name: str) -> Mapping[str, str]:
         """All sentences of a section, for a component that puts in the parts itself."""
         return self.sections[name]
+
+
+def with_unit(sentence: str, name: str, unit: str) -> str:
+    """The sentence with {name} replaced; a Latin unit ("token") stands apart from Chinese characters beside it.
+
+    >>> with_unit("每个{unit}都在提问。", "unit", "token"), with_unit("每个{unit}都在提问。", "unit", "词")
+    ('每个 token 都在提问。', '每个词都在提问。')
+    """
+    place = rf"\{{{name}\}}"
+    if unit.isascii():
+        sentence = re.sub(rf"(?<={HAN})(?={place})|(?<={place})(?={HAN})", " ", sentence)
+    return sentence.replace(f"{{{name}}}", unit)
 
 
 @cache

@@ -10,38 +10,47 @@ import streamlit as st
 
 import attention_core as ac
 from attention_core.edits import EMPTY
-from ui import components, controls, edit_texts, models, notes, selection
+from ui import components, controls, edit_texts, models, selection
 from ui.edit_texts import TEMPERATURES
+from ui.pictures import parts
 from ui.translations import Words
 
 TIES = {"qk": "Q = K", "kv": "K = V"}  # Formulas are the same in every language.
 EVERYWHERE = -1
+LONGEST = 512  # Tokens: three pictures of every cell are sent.
+N_BUTTONS = 4  # More layers than these are a list.
 
 
 def traced(card: ac.ModelCard, words: Words) -> ac.Trace | None:
     """The run as it is; None, with a sentence that says why, where there is none or the model takes no edits."""
-    if not takes_edits(card):
-        st.info(words("whatif.only_taught"))
+    if not models.is_pending(card) and not takes_edits(card):
+        st.info(words("whatif.takes_none"))
         return None
     trace = controls.traced(words)
+    if trace is not None and len(trace.tokens) > LONGEST:
+        _, units = parts.units(trace, words)
+        st.info(words("whatif.too_long", n=len(trace.tokens), limit=LONGEST, units=units))
+        return None
     if trace is not None:
         selection.fit_edits(trace, lambda one: _is_fit(one, trace))
     return trace
 
 
 def takes_edits(card: ac.ModelCard) -> bool:
-    """Whether it is a taught model: real ones and own arrays have no second run yet."""
-    return not models.is_pending(card) and "vocabulary" in card.details
+    """Whether it is a taught model, or a real one that reads one text and hands its attention over."""
+    details = card.details
+    is_open = details.get("method") == "interface" and details["tokenizer"] == "tokens"
+    return is_taught(card) or (is_open and models.stacks(card) == ("self",))
 
 
-def edited(trace: ac.Trace, words: Words) -> ac.Trace | None:
+def is_taught(card: ac.ModelCard) -> bool:
+    """Whether positions and projections can be changed too."""
+    return "vocabulary" in card.details
+
+
+def edited(words: Words) -> ac.Trace | None:
     """The second run, with the edits."""
-    chosen = selection.current()
-    try:
-        return models.load(chosen.model).trace(trace.text, edits=selection.edits())
-    except ac.AttentionError as error:
-        notes.show_error(error, words)
-        return None
+    return controls.edited(selection.edits(), words)
 
 
 def board(trace: ac.Trace, words: Words) -> None:
@@ -50,24 +59,17 @@ def board(trace: ac.Trace, words: Words) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="board"):
         causal = card.causal if now.causal is None else now.causal
         _toggle(words("whatif.causal"), "causal", causal, lambda on: {"causal": None if on == card.causal else on})
-        placed = card.details["positions"] != "none"
-        _toggle(
-            words("whatif.positions" if placed else "whatif.positions_none"),
-            "positions",
-            placed and now.positions,
-            lambda on: {"positions": on},
-            disabled=not placed,
-        )
-        _toggle(words("whatif.scale"), "scale", now.scale, lambda on: {"scale": on})
+        if is_taught(card):
+            _positions(card, now, words)
+        _scale(trace, now, words)
         _shuffle(trace, now, words)
     with st.container(horizontal=True, vertical_alignment="center", key="board_more"):
         _temperature(now, words)
-        _tie(now, words)
+        if is_taught(card):
+            _tie(now, words)
         if card.n_layers > 1:
             _where(card, now, words)
-        st.button(
-            words("whatif.reset"), key="whatif_reset", disabled=now == EMPTY, on_click=selection.edit, args=(EMPTY,)
-        )
+        _reset(now, words)
 
 
 def picture(frame: bytes) -> None:
@@ -80,12 +82,20 @@ def picture(frame: bytes) -> None:
 
 def _is_fit(one: ac.Edits, trace: ac.Trace) -> bool:
     """Whether the model and the text can take it, and it makes a difference to such a model at all."""
+    card = trace.card
     try:
-        one.check(len(trace.tokens), [layer.n_heads for layer in trace.layers])
+        one.check(len(trace.tokens), {layer.index: layer.n_heads for layer in trace.layers})
     except ac.UnfitEdit:
         return False
-    is_nothing = one.causal == trace.card.causal or (not one.positions and trace.card.details["positions"] == "none")
-    return not is_nothing and (one.layer is None or trace.card.n_layers > 1)
+    if not is_taught(card) and (one.tie is not None or not one.positions):
+        return False
+    is_nothing = one.causal == card.causal or (not one.positions and card.details["positions"] == "none")
+    return not is_nothing and (one.scale or _is_scaled(trace)) and (one.layer is None or card.n_layers > 1)
+
+
+def _is_scaled(trace: ac.Trace) -> bool:
+    """Whether any layer multiplies its scores: some models have the factor in their weights."""
+    return any(layer.scale != 1 for layer in trace.layers)
 
 
 def _set(**changed: Any) -> None:
@@ -96,6 +106,18 @@ def _toggle(label: str, name: str, value: bool, change: Callable[[bool], dict], 
     key = f"whatif_{name}"
     selection.mark(key, value)
     st.toggle(label, key=key, disabled=disabled, on_change=lambda: _set(**change(selection.widget(key))))
+
+
+def _positions(card: ac.ModelCard, now: ac.Edits, words: Words) -> None:
+    placed = card.details["positions"] != "none"
+    label = words("whatif.positions" if placed else "whatif.positions_none")
+    _toggle(label, "positions", placed and now.positions, lambda on: {"positions": on}, disabled=not placed)
+
+
+def _scale(trace: ac.Trace, now: ac.Edits, words: Words) -> None:
+    is_there = _is_scaled(trace)
+    label = words("whatif.scale" if is_there else "whatif.scale_none")
+    _toggle(label, "scale", is_there and now.scale, lambda on: {"scale": on}, disabled=not is_there)
 
 
 def _shuffle(trace: ac.Trace, now: ac.Edits, words: Words) -> None:
@@ -150,11 +172,14 @@ def _where(card: ac.ModelCard, now: ac.Edits, words: Words) -> None:
         _set(layer=None if layer == EVERYWHERE else layer)
 
     selection.mark("whatif_layer", EVERYWHERE if now.layer is None else now.layer)
-    layers = (EVERYWHERE, *range(card.n_layers))
+    layers = (EVERYWHERE, *models.layer_numbers(card, "self"))
+    name, told = words("whatif.where"), words("whatif.where_help")
+    if card.n_layers > N_BUTTONS:
+        st.selectbox(name, layers, key="whatif_layer", format_func=label, on_change=on_change, help=told, width=240)
+        return
     st.segmented_control(
-        words("whatif.where"), layers, key="whatif_layer", required=True, format_func=label, on_change=on_change,
-        help=words("whatif.where_help"),
-    )  # fmt: skip
+        name, layers, key="whatif_layer", required=True, format_func=label, on_change=on_change, help=told
+    )
 
 
 def _reset(now: ac.Edits, words: Words) -> None:

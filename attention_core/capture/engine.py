@@ -18,10 +18,12 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from attention_core.capture import interface, projections, refusals, watching, weights_only
+from attention_core.capture.editing import Changes
 from attention_core.capture.later import Later, Shelf
 from attention_core.capture.layers import Kept, array, kept, kinds_of, numbers_of, to_layers
 from attention_core.capture.recorder import Call, Recorder, current, recording
 from attention_core.capture.verifying import compare, difference, verify
+from attention_core.edits import EMPTY, Edits
 from attention_core.errors import TraceMismatch, UnsupportedModel
 from attention_core.trace import LayerTrace, Verification
 
@@ -68,12 +70,14 @@ class Engine:
         net: the model; method: "interface", "watched" or "eager"; tolerance: for its number type.
         largest_difference: of any head's weights from the model's eager ones, when it was made ready; None where it
             gives no such weights.
+        numbers: each attention call's layer number, in the order in which a pass makes them.
     """
 
     net: PreTrainedModel
     method: str = ""
     tolerance: float = 1e-4
     largest_difference: float | None = None
+    numbers: tuple[int, ...] = ()
     _names: dict[int, str] = field(default_factory=dict, repr=False)
     _shelf: Shelf = field(default_factory=lambda: Shelf(ON_SHELF), repr=False)
 
@@ -82,12 +86,13 @@ class Engine:
         """The type of the numbers that the network computes with: "float32" …."""
         return str(self.net.dtype).removeprefix("torch.")
 
-    def run(self, inputs: Inputs, full: bool = False, whole: Container[int] = ()) -> Pass:
+    def run(self, inputs: Inputs, full: bool = False, whole: Container[int] = (), edits: Edits = EMPTY) -> Pass:
         """One forward pass with everything noted; `full` keeps every row of what the model computed, not eight.
 
+        `edits` hold where the way is "interface"; tokens are fed in the order in which they are given.
         A watched layer's bias is worked out now for the calls `whole`, by their numbers, and later for the others.
         """
-        recorder, output = self._recorded(inputs, full, whole)
+        recorder, output = self._recorded(inputs, full, whole, edits)
         ids = tuple(tuple(one.flatten().tolist()) for one in recorder.ids)
         if self.method == "eager":
             layers = weights_only.layers(eager_weights(output))
@@ -133,8 +138,10 @@ class Engine:
             raise TraceMismatch(layer.index, max(away))
         return found
 
-    def _recorded(self, inputs: Inputs, full: bool, whole: Container[int] = ()) -> tuple[Recorder, Any]:
-        recorder = Recorder(full=full, whole=whole)
+    def _recorded(
+        self, inputs: Inputs, full: bool, whole: Container[int] = (), edits: Edits = EMPTY
+    ) -> tuple[Recorder, Any]:
+        recorder = Recorder(full=full, whole=whole, changes=Changes(edits, self.numbers))
         seeing = watching.Watcher(recorder) if self.method == "watched" else nullcontext()
         with recording(recorder), seeing:
             more = {"output_attentions": True} if self.method == "eager" else {}
@@ -232,6 +239,7 @@ def _discover(engine: Engine, probe: Inputs) -> list[Call]:
 def _prove(engine: Engine, probe: Inputs, wanted: Mapping[str, list[Tensor]], reference: Tensor) -> float | None:
     """The largest difference of any head from eager attention; and the output is what it is without recording."""
     seen = engine.run(probe, full=True)
+    engine.numbers = tuple(layer.index for layer in seen.layers)
     silent = first_output(engine.plain(probe))
     if not torch.equal(first_output(seen.output), silent):
         raise TraceMismatch(len(seen.layers), float((first_output(seen.output) - silent).abs().max()))

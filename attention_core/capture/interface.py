@@ -16,8 +16,9 @@ from torch.nn import functional
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import eager_mask
 
+from attention_core.capture.editing import Terms, without_keys
 from attention_core.capture.projections import with_inputs
-from attention_core.capture.recorder import Call, current, rows_of
+from attention_core.capture.recorder import Call, Recorder, current, rows_of
 
 NAME = "kept_factors"  # No "sdpa", "flash", "flex" or "paged|" in it: the library matches on those.
 
@@ -52,23 +53,33 @@ def attend(
         (batch, query, head, d_v), and no weights.
     """
     scale = query.shape[-1] ** -0.5 if scaling is None else float(scaling)
-    sink = s_aux if sinks is None else sinks
-    added = _sum(attention_mask, position_bias, key.shape[-2])
-    if softcap is None and sink is None:
-        plain = "" if position_bias is not None else _plain(attention_mask, query, key)
-        output = _fused(query, key, value, None if plain else added, scale, is_causal=plain == "causal")
-    else:
-        output = _explicit(query, key, value, added, scale, softcap, sink)
-    output = output.transpose(1, 2).contiguous()
+    terms = Terms(scale, attention_mask, position_bias, softcap, s_aux if sinks is None else sinks)
     recorder = current()
-    if recorder is not None:
-        rows = recorder.rows(query.shape[2])
-        mask, m = attention_mask, key.shape[-2]
-        if mask is not None and mask.shape[-1] != m:
-            mask = mask[..., :m]
-        kept = (query, key, value, mask, position_bias, scale, softcap, sink, rows, rows_of(output, rows))
-        recorder.add(with_inputs(Call(module, *kept), recorder))
+    if recorder is None:
+        return _attended(query, key, value, terms).transpose(1, 2).contiguous(), None
+    own, terms = terms, recorder.changes.terms(terms, len(recorder.calls), query.shape[1], query.shape[2])
+    output = _attended(query, key, value, terms)
+    empty = None if terms is own else without_keys(terms.mask)
+    output = (output if empty is None else output.masked_fill(empty, 0)).transpose(1, 2).contiguous()
+    recorder.add(with_inputs(_call(module, query, key, value, terms, output, recorder), recorder))
     return output, None
+
+
+def _attended(query: Tensor, key: Tensor, value: Tensor, terms: Terms) -> Tensor:
+    added = _sum(terms.mask, terms.bias, key.shape[-2])
+    if terms.softcap is not None or terms.sinks is not None:
+        return _explicit(query, key, value, added, terms.scale, terms.softcap, terms.sinks)
+    plain = "" if terms.bias is not None else _plain(terms.mask, query, key)
+    return _fused(query, key, value, None if plain else added, terms.scale, is_causal=plain == "causal")
+
+
+def _call(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, terms: Terms, output: Tensor, recorder: Recorder
+) -> Call:
+    rows, m = recorder.rows(query.shape[2]), key.shape[-2]
+    mask = terms.mask if terms.mask is None or terms.mask.shape[-1] == m else terms.mask[..., :m]
+    kept = (terms.scale, terms.softcap, terms.sinks, rows, rows_of(output, rows))
+    return Call(module, query, key, value, mask, terms.bias, *kept)
 
 
 def _sum(mask: Tensor | None, bias: Tensor | None, n_keys: int) -> Tensor | None:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attention_core.capture.editing import FORBIDDEN
 from attention_core.capture.later import Single
 from attention_core.capture.projections import UNKNOWN_FORM, matrix_of, projections_of
 from attention_core.capture.recorder import Call
@@ -18,7 +19,6 @@ from attention_core.errors import UnsupportedModel
 from attention_core.steps import read_only
 from attention_core.trace import LayerTrace
 
-FORBIDDEN = -5e3  # Masks are made of −∞, the type's smallest number, −10⁹ or −10⁴; no model's bias comes near.
 CROSS = re.compile(r"encoder_attn|encdecattention|cross_?att", re.IGNORECASE)
 
 
@@ -96,29 +96,46 @@ class Masks:
     """Masks as arrays; one that several layers share is converted once."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[int, int, int], tuple[Tensor, np.ndarray, np.ndarray | None]] = {}
+        self._made: dict[tuple[int, int, int], tuple[Tensor, Split]] = {}
 
-    def split(self, mask: Tensor | None, n: int, m: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """(n, m) where keys may be seen, and (1 or head, n, m) what the mask adds there, or None."""
+    def split(self, mask: Tensor | None, n: int, m: int) -> Split:
+        """What the mask says about n queries and m keys."""
         key = (0 if mask is None else mask.data_ptr(), n, m)
         if key not in self._made:
             # The tensor is kept beside its arrays: its address stays its own.
-            self._made[key] = (torch.empty(0) if mask is None else mask, *_split(mask, n, m))
-        return self._made[key][1:]
+            self._made[key] = torch.empty(0) if mask is None else mask, _split(mask, n, m)
+        return self._made[key][1]
 
 
-def _split(mask: Tensor | None, n: int, m: int) -> tuple[np.ndarray, np.ndarray | None]:
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A mask in its parts.
+
+    Attributes:
+        allowed: (n, m) where any head may see a key; hidden: (head, n, m) where one may not see what another may, or
+            None; added: (1 or head, n, m) what the mask adds to the scores where keys may be seen, or None.
+    """
+
+    allowed: np.ndarray
+    hidden: np.ndarray | None = None
+    added: np.ndarray | None = None
+
+
+def _split(mask: Tensor | None, n: int, m: int) -> Split:
     if mask is None:
-        return read_only(np.ones((n, m), dtype=bool)), None
+        return Split(read_only(np.ones((n, m), dtype=bool)))
     cells = mask[0] if mask.ndim == 4 else mask
-    cells = cells.reshape(-1, *cells.shape[-2:])
-    if cells.dtype == torch.bool:
-        return read_only(np.broadcast_to(cells.any(dim=0).numpy(), (n, m)).copy()), None
-    seen = cells > FORBIDDEN
-    allowed = read_only(np.broadcast_to(seen.any(dim=0).numpy(), (n, m)).copy())
-    # In a cell that one head may see and another may not, the mask stays what it is: a very large negative bias.
-    added = torch.where(seen.any(dim=0), cells, 0).float()
-    return allowed, array(added.expand(-1, n, m)) if bool(added.any()) else None
+    cells = cells.reshape(-1, *cells.shape[-2:]).expand(-1, n, m)
+    is_bool = cells.dtype == torch.bool
+    seen = cells if is_bool else cells > FORBIDDEN
+    allowed = seen.any(dim=0)
+    hidden = allowed & ~seen
+    added = torch.zeros(()) if is_bool else torch.where(seen, cells, 0).float()
+    return Split(
+        read_only(allowed.numpy().copy()),
+        read_only(hidden.numpy()) if bool(hidden.any()) else None,
+        array(added) if bool(added.any()) else None,
+    )
 
 
 def _layer(call: Call, kind: str, number: int, masks: Masks) -> LayerTrace:
@@ -127,7 +144,8 @@ def _layer(call: Call, kind: str, number: int, masks: Masks) -> LayerTrace:
     (_, n_heads, n, _), m = call.q.shape, call.k.shape[2]
     if n_heads % call.k.shape[1]:
         raise UnsupportedModel(f"its {n_heads} heads do not divide among {call.k.shape[1]} key heads")
-    allowed, bias = masks.split(call.mask, n, m)
+    mask = masks.split(call.mask, n, m)
+    bias = mask.added
     if call.bias is not None and call.bias_rows is None:
         own = array(call.bias)[0]
         bias = own if bias is None else own + bias
@@ -138,7 +156,8 @@ def _layer(call: Call, kind: str, number: int, masks: Masks) -> LayerTrace:
         k=array(call.k[0]),
         v=array(call.v[0]),
         scale=call.scale,
-        allowed=allowed,
+        allowed=mask.allowed,
+        hidden=mask.hidden,
         bias=None if bias is None else read_only(np.broadcast_to(bias[..., :m], (n_heads, n, m))),
         softcap=call.softcap,
         sinks=None if call.sinks is None else array(call.sinks.reshape(-1)),

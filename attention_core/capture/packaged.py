@@ -44,7 +44,8 @@ def load_packaged(card: cards.ModelCard, progress: Listener = unheard) -> RealMo
     model = opened(folder, Path(folder.anchor), card.name, card.source, progress)
     assert isinstance(model, RealModel)  # The card says that it reads text, and the checksum that it is that one.
     found = [size for size in SIZES if getattr(model.card, size) != getattr(card, size)]
-    if found or model.card.details["stacks"] != card.details["stacks"]:
+    found += [part for part in ("stacks", "method") if model.card.details[part] != card.details[part]]
+    if found:
         raise UnsupportedModel(
             f"the model in the package {name} is not that of its card ({', '.join(found)})", kind="damaged", file=name
         )

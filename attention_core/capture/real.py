@@ -19,7 +19,8 @@ from attention_core.capture.reading import Reader
 from attention_core.capture.verifying import verify
 from attention_core.capture.writing import inputs_of, prompt_of
 from attention_core.cards import ModelCard, Words
-from attention_core.errors import TextTooLong, TraceMismatch, UnsupportedModel
+from attention_core.edits import EMPTY, Edits
+from attention_core.errors import TextTooLong, TraceMismatch, UnfitEdit, UnsupportedModel
 from attention_core.tokens import Reading, Token
 from attention_core.trace import Answer, Trace, Verification
 from attention_core.writing import Writing, agreeing
@@ -70,16 +71,19 @@ class RealModel:
         self._knows(tokens)
         self._fits(len(tokens))
 
-    def trace(self, text: str, pair: str | None = None, target: str | None = None) -> Trace:
+    def trace(self, text: str, pair: str | None = None, target: str | None = None, edits: Edits = EMPTY) -> Trace:
         """Run the model on `text` and keep every factor of its attention.
 
         Args:
             pair: a second segment, for models that read two.
             target: what an encoder–decoder's decoder reads; None lets the model write it, greedily.
+            edits: what is different in this run. The trace's tokens stand in the order in which they were fed.
 
         Raises:
             EmptyText, TextTooLong: the text does not fit.
-            UnsupportedModel: a target for a model without a decoder, or none for one that cannot write.
+            UnfitEdit: an edit names a token, layer or head that is not there, or one that only taught models take.
+            UnsupportedModel: a target for a model without a decoder, or none for one that cannot write; edits for a
+                model that does not take any (`takes_edits`).
             TraceMismatch: what would be shown is not what the model computed.
         """
         reading, read = self.reader.read(text, pair)
@@ -92,7 +96,8 @@ class RealModel:
             self._fits(len(target_tokens))
         elif target is not None:
             raise UnsupportedModel("this model has no decoder that could read a target")
-        trace = self._trace(reading, inputs)
+        self._takes(edits, len(reading.tokens))
+        trace = self._trace(replace(reading, tokens=edits.ordered(reading.tokens)), _fed(inputs, edits), edits)
         return _proven(replace(trace, target=written, target_tokens=target_tokens))
 
     def trace_written(self, writing: Writing) -> Trace:
@@ -113,6 +118,22 @@ class RealModel:
             UnsupportedModel: always.
         """
         raise UnsupportedModel("this model reads text: give it a sentence")
+
+    @property
+    def takes_edits(self) -> bool:
+        """Whether it has a second run: one stack of self-attention, computed by our attention function."""
+        return self.engine.method == "interface" and not self._decodes
+
+    def _takes(self, edits: Edits, n: int) -> None:
+        if not self.takes_edits:
+            if edits.is_empty:
+                return
+            raise UnsupportedModel("nothing can be changed inside this model's attention", kind="no_edits")
+        for name in ("positions", "tie"):
+            if getattr(edits, name) != getattr(EMPTY, name):
+                raise UnfitEdit(name, getattr(edits, name), f"{getattr(EMPTY, name)}: only taught models take another")
+        sizes = self.card.details["stacks"]["self"]
+        edits.check(n, dict(zip(sizes["layers"], sizes["heads"], strict=True)))
 
     @property
     def _decodes(self) -> bool:
@@ -143,8 +164,8 @@ class RealModel:
         text, tokens = self.reader.written(ids[0].tolist())
         return text, tokens, ids
 
-    def _trace(self, reading: Reading, inputs: Mapping[str, Tensor]) -> Trace:
-        seen = self.engine.run(inputs)
+    def _trace(self, reading: Reading, inputs: Mapping[str, Tensor], edits: Edits = EMPTY) -> Trace:
+        seen = self.engine.run(inputs, edits=edits)
         stacks = [stack for kind in ORDER if (stack := seen.stack(kind))]
         return Trace(
             text=reading.texts[0],
@@ -157,6 +178,7 @@ class RealModel:
             others=tuple(stacks[1:]),
             predictions=self._answers(seen.output),
             verify=partial(self._verify, inputs, _own(seen), seen.ids),
+            edits=edits,
         )
 
     def _answers(self, output: Any) -> tuple[tuple[Answer, ...], ...] | None:
@@ -184,7 +206,7 @@ class RealModel:
         full: bool,
     ) -> Verification:
         if full:
-            again = self.engine.run(inputs, full=True)
+            again = self.engine.run(inputs, full=True, edits=trace.edits)
             own, fed = _own(again), again.ids
         layers = [layer for stack in trace.stacks.values() for layer in stack]
         kept = [one for kind in trace.stacks for one in own[kind]]
@@ -192,6 +214,14 @@ class RealModel:
         shown = [tuple(token.id for token in one) for one in (trace.tokens, trace.target_tokens) if one]
         # The ids beside the picture must be those that entered the model.
         return found if all(ids in fed for ids in shown) else replace(found, largest_difference=float("inf"))
+
+
+def _fed(inputs: Mapping[str, Tensor], edits: Edits) -> dict[str, Tensor]:
+    """The inputs with the tokens, and what belongs to each, in the order of the edits."""
+    if edits.order is None:
+        return dict(inputs)
+    order = torch.tensor(edits.order)
+    return {name: one[:, order] if one.shape[1:2] == order.shape else one for name, one in inputs.items()}
 
 
 def _proven(trace: Trace) -> Trace:

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attention_core.capture.editing import Changes
 from attention_core.steps import read_only
 
 N_ROWS = 8  # Query rows of each layer's output that are kept for the check, unless all are asked for.
@@ -101,6 +102,7 @@ class Recorder:
     Attributes:
         full: keep every row of the outputs, not eight.
         whole: the numbers of the calls whose bias is worked out for every row where that takes n² steps, not for eight.
+        changes: what is different in this pass.
         calls: in the order in which they happened.
         latest: what each known projection has read and given and no call has taken yet, by the projection's identity.
         modules: the attention modules that are running, innermost last.
@@ -109,6 +111,7 @@ class Recorder:
 
     full: bool = False
     whole: Container[int] = ()
+    changes: Changes = field(default_factory=Changes)
     calls: list[Call] = field(default_factory=list)
     latest: dict[int, tuple[Tensor, Tensor]] = field(default_factory=dict)
     modules: list[nn.Module] = field(default_factory=list)

@@ -35,13 +35,13 @@ def compare(part: LayerTrace, own: Kept) -> tuple[float, float, float]:
     heads = [part.head_weights(h) for h in range(part.n_heads)]
     steps = [head for head in heads if isinstance(head, HeadSteps)]
     found = [*_outputs(part, steps, own), *_projected(part, own)] if steps else [0.0]
-    forbidden = max(float(np.abs(head.weights[~part.allowed]).max(initial=0.0)) for head in heads)
+    forbidden = max(float(np.abs(head.weights[~head.allowed]).max(initial=0.0)) for head in heads)
     return _largest(found), max(map(_row_sum_error, heads)), forbidden
 
 
 def _outputs(layer: LayerTrace, heads: Sequence[HeadSteps], own: Kept) -> Iterator[float]:
     # A padded query that may see no key shows zeros here, while models give it some mean that nobody reads.
-    seen = heads[0].has_keys
+    seen = np.any([head.has_keys for head in heads], axis=0)
     made = np.stack([head.output for head in heads], axis=1)[seen]
     yield difference(made, own.output[seen])
     if layer.w_o is not None and own.written is not None and own.o_in is not None:

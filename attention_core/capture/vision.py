@@ -18,6 +18,7 @@ from attention_core.capture.layers import Kept
 from attention_core.capture.pictures import Eye
 from attention_core.capture.verifying import verify
 from attention_core.cards import ModelCard, Words
+from attention_core.edits import EMPTY, Edits
 from attention_core.errors import TraceMismatch, UnsupportedModel
 from attention_core.tokens import Token
 from attention_core.trace import Trace, Verification
@@ -92,7 +93,7 @@ class ImageModel:
             raise TraceMismatch(verification.layer, verification.largest_difference)
         return trace
 
-    def trace(self, text: str, pair: str | None = None, target: str | None = None) -> Trace:
+    def trace(self, text: str, pair: str | None = None, target: str | None = None, edits: Edits = EMPTY) -> Trace:
         """There is no text that it could read.
 
         Raises:

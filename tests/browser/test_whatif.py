@@ -222,3 +222,56 @@ def test_nothing_is_cut_off(visit, width, projector, lang):
     tops = [at(page, f".map:nth-child({i})").bounding_box()["y"] for i in (1, 2, 3)]
     is_beside = len(set(tops)) == 1
     assert is_beside == (width == 1400 and not projector)
+
+
+LONG = " ".join([f"The animal {i} didn't cross the street because it was too tired." for i in range(8)])
+
+
+@pytest.fixture(scope="module")
+def minilm() -> object:
+    return ac.load("minilm")
+
+
+def on_canvas(page: Page, side: str, i: int, j: int, n: int) -> dict[str, float]:
+    """Where a cell of a painted head is, within its picture."""
+    box = at(page, f".map:nth-child({SIDES.index(side) + 1}) .paper").bounding_box()
+    return {"x": (j + 0.5) * box["width"] / n, "y": (i + 0.5) * box["height"] / n}
+
+
+def pixel(page: Page, side: str, i: int, j: int, n: int) -> list[int]:
+    place = on_canvas(page, side, i, j, n)
+    return at(page, f".map:nth-child({SIDES.index(side) + 1}) canvas").evaluate(
+        """(canvas, { x, y }) => {
+            const dense = Math.max(devicePixelRatio, 1);
+            return [...canvas.getContext("2d").getImageData(x * dense, y * dense, 1, 1).data];
+        }""",
+        place,
+    )
+
+
+def test_a_long_text_through_a_real_model_is_painted_and_cut(visit, minilm):
+    before = minilm.trace(LONG)
+    n = len(before.tokens)
+    weights = before.layers[3].weights(1)
+    i, j = divmod(int(np.where(np.eye(n, dtype=bool), 0, weights)[:, 1:].argmax()), n - 1)
+    j += 1
+    edits = ac.Edits(cut={(3, 1, i, j)}, silenced={4})
+    after = minilm.trace(LONG, edits=edits).layers[3].weights(1)
+    page = visit("whatif", model="minilm", layer=3, head=1, text=LONG, lang="en", edits="s4")
+    open_pixel = pixel(page, "after", i, j, n)
+    with reading.redrawn(page, "whatif"):
+        at(page, ".map:nth-child(1) .paper").click(position=on_canvas(page, "before", i, j, n))
+    reading.wait_address(page, edits=write(edits))
+    assert pixel(page, "after", i, j, n) != open_pixel
+    expect(at(page, ".severed-edge")).to_have_count(1)
+    for side, wanted in (("before", weights[i, j]), ("difference", after[i, j] - weights[i, j])):
+        at(page, f".map:nth-child({SIDES.index(side) + 1}) .paper").hover(position=on_canvas(page, side, i, j, n))
+        readout = at(page, f".map:nth-child({SIDES.index(side) + 1}) .readout")
+        expect(readout).to_contain_text(re.compile(r"\d"))
+        assert reading.number(readout.inner_text().split()[-1]) == pytest.approx(wanted, abs=1e-6)
+    # What was lost is purple, what was gained is orange: red and blue tell them apart.
+    gained = int(np.argmax(after[i] - weights[i]))
+    lost, more = (pixel(page, "difference", i, k, n) for k in (j, gained))
+    assert lost[2] > lost[0]
+    assert more[0] > more[2]
+    expect(at(page, ".check.passed")).to_contain_text("what the model computed")

@@ -246,8 +246,7 @@ def test_a_real_model_names_what_was_compared_and_answers(lang):
     best = trace.predictions[4]
     assert [answer["word"] for answer in header["answer_list"]["answers"]] == [answer.word for answer in best]
     assert header["answers"][4]["probability"] == best[0].probability
-    unit = {"en": "token", "zh": "词元"}[lang]
-    assert unit in header["strings"]["hint_choose"]
+    assert {"en": "Point at a token to look", "zh": "指向一个 token 即可预览"}[lang] in header["strings"]["hint_choose"]
 
 
 def test_an_encoder_decoder_answers_where_its_decoder_reads():

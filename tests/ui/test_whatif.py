@@ -269,12 +269,6 @@ def test_a_row_without_keys_says_so(open_app):
     assert header["verdict"][0] == words("en")("whatif.no_keys", asker="it")
 
 
-def test_real_models_are_told_why_not(open_app):
-    app = open_app("whatif", model="minilm")
-    assert not app.has("whatif")
-    assert words("en")("whatif.only_taught") in app.said()
-
-
 def test_texts_of_edits_read_back():
     every = [ac.Edits(temperature=value) for value in TEMPERATURES]
     every += [edits for _, edits in SWITCHES.values()] + [edits for _, _, edits in SENT]

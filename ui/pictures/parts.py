@@ -12,7 +12,7 @@ import attention_core as ac
 from attention_core import views
 from attention_core.views import Sink
 from ui.selection import Selection
-from ui.translations import Words
+from ui.translations import Words, with_unit
 
 # What was checked once of a trace stays so: a trace is a value.
 _checked: WeakKeyDictionary[ac.Trace, ac.Verification] = WeakKeyDictionary()
@@ -29,7 +29,7 @@ ROUNDED = ("bfloat16", "float16")
 def strings(trace: ac.Trace, words: Words, section: Mapping[str, str]) -> dict[str, str]:
     """A picture's sentences, speaking of words or of characters, whichever the model reads."""
     one, many = units(trace, words)
-    return {key: text.replace("{unit}", one).replace("{units}", many) for key, text in section.items()}
+    return {key: with_unit(with_unit(text, "unit", one), "units", many) for key, text in section.items()}
 
 
 def units(trace: ac.Trace, words: Words) -> tuple[str, str]:

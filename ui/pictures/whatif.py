@@ -20,6 +20,7 @@ from ui.translations import Words
 
 SAME = 1e-12  # Weights that differ by less are the same sums in another order.
 UNSEEN = 5e-4  # Shares that differ by less read alike.
+CHECKED = {"plain-forward": "whatif.check", "model-output": "whatif.check_real"}
 
 
 def frame(before: ac.Trace, after: ac.Trace, selection: Selection, words: Words) -> bytes:
@@ -161,11 +162,11 @@ def _named_piece(piece: str, trace: ac.Trace, words: Words) -> dict[str, str]:
 
 
 def _check(after: ac.Trace, words: Words) -> dict[str, Any]:
-    checked = after.check()
+    checked = parts.checked(after)
     difference = parts.scientific(checked.largest_difference)
     return {
         "passed": checked.passed,
-        "sentence": words("whatif.check", difference=difference, rows=checked.n_rows),
+        "sentence": words(CHECKED[checked.reference], difference=difference, rows=checked.n_rows),
     }
 
 

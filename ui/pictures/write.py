@@ -5,7 +5,7 @@ from __future__ import annotations
 from ui import models
 from ui.frame import pack
 from ui.selection import Selection
-from ui.translations import Words
+from ui.translations import Words, with_unit
 from ui.writers import Choice
 
 PER_PRESS = 24  # Tokens that are written at one press, unless they are stopped.
@@ -14,7 +14,8 @@ PER_PRESS = 24  # Tokens that are written at one press, unless they are stopped.
 def frame(selection: Selection, choice: Choice, reader: str, words: Words) -> bytes:
     card = models.card(choice.model)
     unit, units = (words(f"units.{card.details['tokenizer']}_{n}") for n in ("one", "many"))
-    strings = {k: v.replace("{unit}", unit).replace("{units}", units) for k, v in words.section("write").items()}
+    section = words.section("write")
+    strings = {key: with_unit(with_unit(text, "unit", unit), "units", units) for key, text in section.items()}
     header = {
         "strings": strings,
         "language": words.language,

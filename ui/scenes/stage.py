@@ -13,7 +13,7 @@ import streamlit as st
 
 import attention_core as ac
 from ui import components, notes, selection
-from ui.paths import PAGES
+from ui.paths import ASSETS, PAGES
 from ui.pictures import scene as picture
 from ui.scenes import books, progress, state, texts
 from ui.scenes.kinds import MAX_SEED, MOST, Control, Figures, Scene
@@ -21,13 +21,17 @@ from ui.scenes.texts import Texts
 from ui.selection import KEPT
 from ui.translations import Words
 
+HOMES = ("turn_PageDown", "turn_PageUp")  # Where the keyboard goes when what had it is not in the next scene.
+
 
 def show(book: str, words: Words) -> None:
     """The chosen scene of that book."""
     scenes = books.scenes(book)
     scene = state.scene(book)
     said = texts.of_scene(book, scene.id, words.language)
+    st.html(ASSETS / "scenes.css")
     _turning(book, scenes, scene, words)
+    components.turn(f"{book}/{scene.id}", HOMES)
     notes.show_address_notes(words)
     st.header(said("title"), anchor=False)
     st.markdown(said("text"))

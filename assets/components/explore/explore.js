@@ -4,7 +4,7 @@
 import { el } from "../shared/dom.js";
 import { fillNotice } from "../shared/notice.js";
 import { unpack } from "../shared/frame.js";
-import { HeatCanvas } from "../shared/heat_canvas.js";
+import { HeatCanvas, PAINTED } from "../shared/heat_canvas.js";
 import { Heatmap } from "../shared/heatmap.js";
 import { Ribbon } from "../shared/ribbon.js";
 import { mounted } from "../shared/theme.js";
@@ -18,7 +18,6 @@ const SHEETS = ["shared/ribbon.css", "shared/heatmap.css", "explore/explore.css"
 const NOTHING = { token: null, key: null };
 const WIDE_HEAD = 28;
 const WIDE_ON_PROJECTOR = 12;
-const PAINTED = 80; // Words of a side from which on a head is painted: each cell as an element of its own would be slow.
 
 /** Sentences in a list; nothing where there are none. */
 function fillList(node, lines) {

@@ -60,3 +60,10 @@ export function weightGradient(theme, stops = 12) {
 export function signedGradient(theme) {
   return SIGNED[theme].map(css).join(",");
 }
+
+/** A colour of a style sheet as the four bytes of a pixel, in one number. */
+export function pixel(colour) {
+  const hex = /^#(..)(..)(..)$/.exec(colour);
+  const [r, g, b] = hex ? hex.slice(1).map((part) => parseInt(part, 16)) : colour.match(/\d+/g).map(Number);
+  return (255 << 24) | (b << 16) | (g << 8) | r;
+}

@@ -2,7 +2,7 @@
 // several cells. What may not be seen is hatched, what is left out of the view is dotted, as in the grid of few words.
 // The exact weights of the chosen word stand behind it as a table.
 
-import { weightColour, weightGradient } from "./colour.js";
+import { pixel, weightColour, weightGradient } from "./colour.js";
 import { el, sentence, word } from "./dom.js";
 import { cellState, peakOf, readInto, readSquareInto, segments, squareState, stepFrom } from "./heat_cells.js";
 import { makeLegend } from "./heatmap.js";
@@ -24,12 +24,7 @@ const MARKED = { masked: hatched, nokeys: hatched, partly: hatched, hidden: dott
 
 const px = (value) => `${value}px`;
 
-/** A colour of a style sheet as the four bytes of a pixel, in one number. */
-function pixel(colour) {
-  const hex = /^#(..)(..)(..)$/.exec(colour);
-  const [r, g, b] = hex ? hex.slice(1).map((part) => parseInt(part, 16)) : colour.match(/\d+/g).map(Number);
-  return (255 << 24) | (b << 16) | (g << 8) | r;
-}
+export const PAINTED = 80; // Words of a side from which on a head is painted: each cell as an element would be slow.
 
 export class HeatCanvas {
   /** calls: preview(row, column), leave(), choose(row, column) */

@@ -1,7 +1,7 @@
 // The words in the order in which they are fed. A press silences one; dragging it, or Shift and an arrow, moves it.
 
 import { el, phrase } from "../shared/dom.js";
-import { fillTo, named, spoken } from "../shared/words.js";
+import { fillTo, named, repeated, spoken } from "../shared/words.js";
 
 export class Fed {
   /** calls: silence(token), order([token …]) */
@@ -34,7 +34,9 @@ export class Fed {
       chip.setAttribute("aria-pressed", String(isSilent));
       chip.setAttribute("aria-label", phrase(isSilent ? strings.chip_silent : strings.chip, { word: spoken(tokens, token), place }));
       chip.classList.toggle("moved", place !== token);
-      chip.lastElementChild.replaceChildren(named(tokens, token), el("small", { class: "place quiet", text: place }));
+      // Where the name has the place already, it is not said twice.
+      const isSaid = place === token && repeated(tokens).has(token);
+      chip.lastElementChild.replaceChildren(named(tokens, token), isSaid ? "" : el("small", { class: "place quiet", text: place }));
       chip.style.order = place;
     });
     this.settle(this.chips[Math.min(this.home, tokens.length - 1)]);

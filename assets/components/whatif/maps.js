@@ -1,14 +1,26 @@
-// Three pictures of one head: before, after and what changed, all on fixed scales. A click cuts an edge.
+// Three pictures of one head: before, after and what changed, all on fixed scales. A click cuts an edge. Of few words
+// each cell is an element; the heads of longer texts are painted.
 
-import { signedColour, signedGradient } from "../shared/colour.js";
+import { pixel, signedColour, signedGradient } from "../shared/colour.js";
 import { el } from "../shared/dom.js";
+import { HeatCanvas } from "../shared/heat_canvas.js";
 import { exact, fixed } from "../shared/numbers.js";
 import { Heatmap } from "../shared/heatmap.js";
 
 const MARKS = [-1, -0.25, 0, 0.25, 1];
+const SHADES = 256; // On either side of nothing.
 const minus = (value) => String(value).replace("-", "−");
 // Shaded by the square root, like the weights: small differences stay visible.
 const rooted = (value) => Math.sign(value) * Math.sqrt(Math.abs(value));
+
+function markSigned(legend) {
+  const marks = MARKS.map((mark) => el("span", { class: "mark", style: { left: `${(rooted(mark) + 1) * 50}%` }, text: minus(mark) }));
+  legend.lastElementChild.replaceChildren(...marks);
+}
+
+function paintSigned(legend, theme) {
+  legend.firstElementChild.style.background = `linear-gradient(to right, ${signedGradient(theme)})`;
+}
 
 export class AfterMap extends Heatmap {
   update(model) {
@@ -35,13 +47,12 @@ export class AfterMap extends Heatmap {
 export class DifferenceMap extends Heatmap {
   constructor(calls) {
     super(calls);
-    const marks = MARKS.map((mark) => el("span", { class: "mark", style: { left: `${(rooted(mark) + 1) * 50}%` }, text: minus(mark) }));
-    this.legend.lastElementChild.replaceChildren(...marks);
+    markSigned(this.legend);
   }
 
   update(model) {
     super.update(model);
-    this.legend.firstElementChild.style.background = `linear-gradient(to right, ${signedGradient(model.theme)})`;
+    paintSigned(this.legend, model.theme);
   }
 
   paintCell(cell, value, state) {
@@ -53,5 +64,31 @@ export class DifferenceMap extends Heatmap {
     const points = Math.round(value * 100);
     cell.textContent = this.figures && points !== 0 ? fixed(points, 0) : "";
     cell.setAttribute("aria-label", exact(value));
+  }
+}
+
+export class AfterCanvas extends HeatCanvas {
+  axes(size) {
+    super.axes(size);
+    this.ticks.append(...this.model.cut.map(([row, column]) => el("span", { class: "severed-edge", style: this.box(row, column, 1, 1) })));
+  }
+}
+
+export class DifferenceCanvas extends HeatCanvas {
+  constructor(calls) {
+    super(calls);
+    markSigned(this.legend);
+  }
+
+  update(model) {
+    super.update(model);
+    paintSigned(this.legend, model.theme);
+  }
+
+  inks() {
+    const [, hatch] = super.inks();
+    const { theme } = this.model;
+    const shades = Array.from({ length: 2 * SHADES + 1 }, (_, k) => pixel(signedColour(k / SHADES - 1, 1, theme).fill));
+    return [(value) => shades[Math.round((rooted(value) + 1) * SHADES)], hatch];
   }
 }

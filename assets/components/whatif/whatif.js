@@ -2,11 +2,12 @@
 
 import { el, phrase } from "../shared/dom.js";
 import { Matrix, unpack } from "../shared/frame.js";
+import { HeatCanvas, PAINTED } from "../shared/heat_canvas.js";
 import { Heatmap } from "../shared/heatmap.js";
 import { fillNotice } from "../shared/notice.js";
 import { mounted } from "../shared/theme.js";
 import { Fed } from "./fed.js";
-import { AfterMap, DifferenceMap } from "./maps.js";
+import { AfterCanvas, AfterMap, DifferenceCanvas, DifferenceMap } from "./maps.js";
 import { rows } from "./rows.js";
 
 const SHEETS = ["shared/heatmap.css", "whatif/whatif.css"];
@@ -27,8 +28,11 @@ class WhatIf {
       choose: (row, column) => this.cut(row, column),
     };
     this.fed = new Fed({ silence: (token) => this.send("silence", token), order: (order) => this.send("order", order) });
-    this.maps = [new Heatmap(calls), new AfterMap(calls), new DifferenceMap(calls)];
+    this.grids = [new Heatmap(calls), new AfterMap(calls), new DifferenceMap(calls)];
+    this.canvases = [new HeatCanvas(calls), new AfterCanvas(calls), new DifferenceCanvas(calls)];
+    this.maps = this.grids;
     this.titles = this.maps.map(() => el("h2"));
+    this.rooms = this.maps.map(() => el("div"));
     this.notice = el("p", { class: "notice", hidden: true });
     this.said = el("div", { class: "verdict", role: "status" });
     this.changes = el("div", { class: "changes", role: "group" });
@@ -37,10 +41,10 @@ class WhatIf {
     this.rowsTitle = el("h2", { class: "rows-title" });
     this.rowsRoom = el("div", { class: "rows-room" });
     this.check = el("p", { class: "check" });
-    const figures = this.maps.map((map, i) => el("section", { class: "map" }, this.titles[i], map.node));
+    const figures = this.rooms.map((room, i) => el("section", { class: "map" }, this.titles[i], room));
     view.append(this.notice, this.changes, this.fed.node, this.said, this.hint, this.matched, el("div", { class: "maps" }, figures),
       this.rowsTitle, this.rowsRoom, this.check);
-    this.maps.forEach((map) => map.body.addEventListener("click", (event) => {
+    this.grids.forEach((map) => map.body.addEventListener("click", (event) => {
       const row = event.target.closest(".row-label")?.parentElement;
       if (row) this.send("ask", Number(row.dataset.row));
     }));
@@ -65,8 +69,12 @@ class WhatIf {
     this.titles.forEach((title, i) => {
       title.textContent = [strings.before, strings.after, strings.difference][i];
     });
+    const isPainted = frame.tokens.length > PAINTED;
+    this.view.dataset.painted = isPainted;
+    this.maps = isPainted ? this.canvases : this.grids;
+    this.rooms.forEach((room, i) => room.firstChild !== this.maps[i].node && room.replaceChildren(this.maps[i].node));
     this.drawMaps();
-    this.hint.textContent = strings.maps_hint;
+    this.hint.textContent = isPainted ? strings.maps_hint_painted : strings.maps_hint;
     this.rowsTitle.replaceChildren(strings.rows_title, " ", el("span", { class: "quiet aside", text: strings.rows_aside }));
     this.listRows();
     this.check.className = `check ${frame.check.passed ? "passed" : "failed"}`;
@@ -77,9 +85,12 @@ class WhatIf {
   drawMaps() {
     const { arrays, strings, tokens, cut, silenced } = this.frame;
     const [before, after, difference] = this.maps;
+    const asked = { token: this.frame.asker, own: tokens, others: tokens };
     const draw = (map, weights, allowed, hasKeys, said) => map.update({
-      tokens, keys: tokens, theme: this.theme, cut, weights, allowed, hasKeys, strings: { ...strings, ...said },
+      tokens, keys: tokens, theme: this.theme, cut, weights, allowed, hasKeys, square: null, chosen: asked,
+      strings: { ...strings, ...said, canvas_name: said.heat_name, line_name: strings.ask.replace("{word}", "{token}") },
       exactAt: (row, column) => weights.at(row, column), stateAt: (row, column) => map.stateOf(row, column),
+      around: (token) => weights.row(token),
     });
     draw(before, arrays.before, arrays.allowed_before, arrays.has_keys_before, { heat_name: strings.map_before });
     draw(after, arrays.after, arrays.allowed_after, arrays.has_keys_after, { heat_name: strings.map_after });
@@ -87,7 +98,7 @@ class WhatIf {
       heat_name: strings.map_difference, legend_name: strings.legend_difference,
       readout: strings.readout_difference, readout_none: strings.readout_difference_none,
     });
-    for (const map of [after, difference]) map.columnLabels.forEach((label, j) => label.classList.toggle("silent", silenced.includes(j)));
+    for (const map of [after, difference]) map.columnLabels?.forEach((label, j) => label.classList.toggle("silent", silenced.includes(j)));
     this.light();
   }
 
