@@ -23,6 +23,7 @@ TEXTS = {  # What other models than the default are shown with.
     "two-heads": "佛祖放下佛经，来找佛跳墙。",
     "induction": "d b h f a c e d b h f a c e",
 }
+CUT = {"layer": 3, "head": 1, "token": 10, "edits": "c3-1-10-2"}  # "it" may no longer see "animal".
 README = {
     "explore": ("explore", {"text": TIRED, "lang": "en"}, "light"),
     "explore-zh-dark": ("explore", {"text": WIDE, "lang": "zh"}, "dark"),
@@ -30,6 +31,8 @@ README = {
     "compare": ("explore", {"text": TIRED, "second": WIDE, "compare": 1, "lang": "en"}, "light"),
     "real": ("explore", {"text": TIRED, "model": "minilm", "lang": "en"}, "light"),
     "heads": ("heads", {"text": TIRED, "model": "minilm", "lang": "en"}, "light"),
+    "whatif": ("whatif", {"text": TIRED, "model": "minilm", **CUT, "lang": "en"}, "light"),
+    "bench": ("bench", {"lang": "en"}, "light"),
     "story": ("dish", {"scene": "asking", "lang": "zh"}, "light"),
     "learn": ("learn", {"task": "pronoun", "seed": 0, "lang": "en"}, "light"),
 }
@@ -59,7 +62,8 @@ def everything(browser: Browser, address: str, folder: Path) -> None:
     pages += [(f"explore-{model}", "explore", {"model": model, "text": text}) for model, text in TEXTS.items()]
     pages += [("heads", "heads", {}), ("heads-two", "heads", {"model": "two-heads", "text": TEXTS["two-heads"]})]
     pages += [("real", "explore", {"model": "minilm"}), ("real-heads", "heads", {"model": "minilm"})]
-    pages += [("whatif", "whatif", {}), ("write", "write", {}), ("bench", "bench", {})]
+    pages += [("whatif", "whatif", {}), ("real-whatif", "whatif", {"model": "minilm", **CUT})]
+    pages += [("write", "write", {}), ("bench", "bench", {})]
     pages += [(f"{book}-{scene.id}", book, {"scene": scene.id}) for book in BOOKS for scene in scenes(book)]
     pages += [("learn", "learn", {}), ("learn-versus", "learn", {"task": "dish", "versus": "one_layer"})]
     for (name, page, fields), theme, lang, width in product(pages, ("light", "dark"), ("en", "zh"), WIDTHS):

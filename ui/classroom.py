@@ -35,13 +35,15 @@ _PART = "classroom_part"
 
 def show(words: Words) -> None:
     """The page: a handout to print where the address asks for one, else the chosen part."""
-    st.html(ASSETS / "classroom.css")
+    for sheet in ("scenes", "classroom"):
+        st.html(ASSETS / f"{sheet}.css")
     if handout.is_asked():
         handout.show(words)
         return
     with st.container(horizontal=True, vertical_alignment="center", key="classroom_top"):
         part = _part(words)
         components.scene_link(_query(part), True, selection.current(), words)
+    components.turn(f"{BOOK}/{part}", (_PART,))
     notes.show_address_notes(words)
     st.header(words(f"classroom.part_{part}"), anchor=False)
     st.markdown(said("intro", words)(part))

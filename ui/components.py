@@ -166,9 +166,9 @@ def scene_link(query: str, is_whole: bool, selected: Selection, words: Words) ->
     _copy_link(query, is_whole, selected, {**words.section("link"), **said})
 
 
-def scene(frame: bytes) -> None:
-    """The pictures of a scene of a story."""
-    _scene(key="scene", data=frame)
+def scene(frame: bytes, key: str = "scene") -> None:
+    """The pictures of a scene of a story; a key of its own for each where several stand on a page."""
+    _scene(key=key, data=frame)
 
 
 def turn(place: str, homes: Sequence[str]) -> None:

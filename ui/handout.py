@@ -1,4 +1,4 @@
-"""Handouts: all texts of a story or of the lessons, or one of them, on paper. No navigation, no pictures to move."""
+"""Handouts: a story or the lessons, or one scene of them, on paper. No navigation, nothing to move."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from ui import components, notes, selection
 from ui.classroom_plan import LAB, Step, page_address
 from ui.paths import ASSETS
+from ui.pictures import scene as picture
 from ui.scenes import books, texts
 from ui.scenes.kinds import Scene
 from ui.selection import KEPT
@@ -97,7 +98,9 @@ def _scene(number: int, book: str, scene: Scene, with_answers: bool, words: Word
         lines = "\n".join(f"- ☐ {letter} · {option}" for letter, option in zip(LETTERS, options, strict=False))
         st.markdown(f"*{said('predict')}*\n\n{lines}")
     if with_answers:
-        key, parts = scene.verdict(scene.compute(**scene.defaults()))
+        figures = scene.compute(**scene.defaults())
+        components.scene(picture.frame(scene, figures, said, words, is_paper=True), f"scene_{book}_{scene.id}")
+        key, parts = scene.verdict(figures)
         st.markdown(words("classroom.handout_numbers", verdict=said(key, **parts)))
         for text, write in ((said.get("after"), st.markdown), (said.get("source"), st.caption)):
             if text is not None:

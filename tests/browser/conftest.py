@@ -21,7 +21,10 @@ SIZE = {"width": 1400, "height": 950}
 # Opened at /steps or /learn, Streamlit first asks for its own files beside that page, then at the root.
 PROBED = tuple(
     f"/{page}/_stcore/{file}"
-    for page in ("heads", "steps", "whatif", "write", "learn", "bench")
+    for page in (
+        *("heads", "steps", "whatif", "write", "learn", "bench"),
+        *("dish", "it", "lessons", "classroom", "interview"),
+    )
     for file in ("health", "host-config")
 )
 

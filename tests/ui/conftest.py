@@ -28,8 +28,13 @@ class App:
 
     def frame(self, picture: str) -> tuple[dict, dict]:
         """Header and arrays that the picture of that name was sent in the last run."""
-        (proto,) = [e.proto for e in self.test.get("bidi_component") if e.proto.component_name == picture]
-        return unpack(proto.bytes)
+        (found,) = self.frames(picture)
+        return found
+
+    def frames(self, picture: str) -> list[tuple[dict, dict]]:
+        """Of every picture of that name on the page, in their order."""
+        protos = (e.proto for e in self.test.get("bidi_component"))
+        return [unpack(proto.bytes) for proto in protos if proto.component_name == picture]
 
     def has(self, picture: str) -> bool:
         return any(e.proto.component_name == picture for e in self.test.get("bidi_component"))

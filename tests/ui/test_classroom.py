@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
+import numpy as np
 import pytest
 
 from ui import classroom, classroom_code, classroom_plan, glossary, handout, interview, qr, refreshers, tally
@@ -158,7 +159,16 @@ def test_a_code_is_made_of_the_text() -> None:
 def test_a_handout_has_every_scene_with_its_verdict(open_app: Callable, book: str, language: str) -> None:
     app = open_app("classroom", model=None, lang=language, handout=book)
     said = app.said()
+    drawn = {header["scene"]: (header, arrays) for header, arrays in app.frames("scene")}
+    assert list(drawn) == [scene.id for scene in books.scenes(book)]
     for scene in books.scenes(book):
+        header, arrays = drawn[scene.id]
+        assert header["paper"]
+        pictures = scene.pictures(scene.compute(**scene.defaults()), texts.of_scene(book, scene.id, language))
+        for i, picture in enumerate(pictures):
+            assert header["pictures"][i]["label"] == picture.label
+            for name, array in picture.arrays.items():
+                np.testing.assert_array_equal(arrays[f"{i}.{name}"], array)
         own = texts.of_scene(book, scene.id, language)
         key, parts = scene.verdict(scene.compute(**scene.defaults()))
         assert own("title") in said
@@ -174,6 +184,7 @@ def test_a_handout_of_one_lesson_without_answers(open_app: Callable) -> None:
     key, parts = scene.verdict(scene.compute(**scene.defaults()))
     assert own("predict") in app.said()
     assert own(key, **parts) not in app.said()
+    assert not app.has("scene")
     assert other("title") not in app.said()
     assert {"only": "order", "answers": "0"}.items() <= dict(parse_qsl(app.query())).items()
     app.test.toggle(key=handout.ANSWERS).set_value(True).run()

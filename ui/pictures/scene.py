@@ -13,8 +13,8 @@ from ui.scenes.texts import Texts
 from ui.translations import Words
 
 
-def frame(scene: Scene, figures: Figures, said: Texts, words: Words) -> bytes:
-    """The scene's pictures, each with its arrays under "<place>.<name>"."""
+def frame(scene: Scene, figures: Figures, said: Texts, words: Words, *, is_paper: bool = False) -> bytes:
+    """The scene's pictures, each with its arrays under "<place>.<name>"; on paper they are light in every theme."""
     pictures, arrays = [], dict[str, np.ndarray]()
     for i, picture in enumerate(scene.pictures(figures, said)):
         facts: dict[str, Any] = {**picture.facts, "kind": picture.kind, "label": picture.label}
@@ -25,5 +25,6 @@ def frame(scene: Scene, figures: Figures, said: Texts, words: Words) -> bytes:
         "strings": words.section("scene"),
         "pictures": pictures,
         "projector": selection.current().is_projected,
+        "paper": is_paper,
     }
     return pack(header, arrays)

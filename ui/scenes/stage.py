@@ -67,7 +67,7 @@ def _turning(book: str, scenes: Sequence[Scene], scene: Scene, words: Words) -> 
             format_func=lambda name: f"{list(titles).index(name) + 1} · {titles[name]}",
             on_change=lambda: state.turn_to(book, selection.widget("scene_menu")),
             label_visibility="collapsed",
-            width=420,
+            width=640 if selection.current().is_projected else 420,  # Titles are read in full.
         )
         st.caption(words("scenes.place", at=at + 1, n=len(scenes)))
         components.scene_link(*state.address(book), selection.current(), words)

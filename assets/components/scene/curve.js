@@ -5,7 +5,7 @@ import { exact, fixed } from "../shared/numbers.js";
 
 const WIDTH = 520;
 const HEIGHT = 260;
-const ROOM = { left: 52, right: 14, top: 24, bottom: 40 };
+const ROOM = { left: 56, right: 24, top: 28, bottom: 46 };
 const DASHES = ["none", "7 4", "2 4", "9 3 2 3", "1 2"];
 
 function ticks(low, high) {
@@ -36,12 +36,12 @@ export function curve(picture) {
     svg("text", { class: "tick", x: ROOM.left - 6, y: py(value) + 4, "text-anchor": "end", text: String(Number(value.toPrecision(4))) }),
   ]);
   const below = marks.filter((_, i) => i % gap === 0).map((value) =>
-    svg("text", { class: "tick", x: px(value), y: HEIGHT - ROOM.bottom + 16, "text-anchor": "middle", text: String(Number(value.toPrecision(4))) }));
+    svg("text", { class: "tick", x: px(value), y: HEIGHT - ROOM.bottom + 18, "text-anchor": "middle", text: String(Number(value.toPrecision(4))) }));
   const here = marked === null ? [] : [svg("line", { class: "here", x1: px(marked), x2: px(marked), y1: ROOM.top, y2: HEIGHT - ROOM.bottom })];
   const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": picture.label },
     grid, below, here, paths,
     svg("text", { class: "axis-name", x: (WIDTH + ROOM.left) / 2, y: HEIGHT - 6, "text-anchor": "middle", text: xLabel }),
-    svg("text", { class: "axis-name", x: 4, y: 10, text: yLabel }));
+    svg("text", { class: "axis-name", x: 4, y: 16, text: yLabel }));
   const key = el("ul", { class: "key" }, lines.map((name, k) =>
     el("li", {}, svg("svg", { viewBox: "0 0 28 8", "aria-hidden": "true" }, svg("line", { class: `line line-${k}`, "stroke-dasharray": DASHES[k % DASHES.length], x1: 0, x2: 28, y1: 4, y2: 4 })),
       el("span", { text: name }))));

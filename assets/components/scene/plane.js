@@ -2,17 +2,16 @@
 
 import { el, svg, word } from "../shared/dom.js";
 import { exact, fixed } from "../shared/numbers.js";
+import { along, around, atEnds, box, FONT, settle } from "./labels.js";
 
 const SIZE = 340;
-const EDGE = 40;
+const EDGE = 34;
 
 function pairs(array) {
   return array ? Array.from({ length: array.rows }, (_, i) => [array.at(i, 0), array.at(i, 1)]) : [];
 }
 
-function arrow([x, y], place, concept) {
-  const [x0, y0] = place([0, 0]);
-  const [x1, y1] = place([x, y]);
+function arrow([x0, y0], [x1, y1], concept) {
   const angle = Math.atan2(y1 - y0, x1 - x0);
   const wing = (turn) => `${x1 - 9 * Math.cos(angle + turn)},${y1 - 9 * Math.sin(angle + turn)}`;
   return svg("g", { class: `arrow ${concept}` },
@@ -20,46 +19,50 @@ function arrow([x, y], place, concept) {
     svg("polygon", { points: `${x1},${y1} ${wing(0.42)} ${wing(-0.42)}` }));
 }
 
-/** Labels that would lie on each other move down, one line each. */
-function spread(labels) {
-  labels.sort((a, b) => a.y - b.y);
-  labels.forEach((one, i) => {
-    for (const before of labels.slice(0, i)) {
-      if (Math.abs(before.x - one.x) < 56 && one.y - before.y < 15 && one.y - before.y > -15) one.y = before.y + 15;
-    }
+/** The part of the plane that is drawn: the origin and everything else, both axes on one scale, no higher than needed. */
+function placing(all) {
+  const least = [0, 1].map((axis) => Math.min(0, ...all.map((xy) => xy[axis])));
+  const most = [0, 1].map((axis) => Math.max(0, ...all.map((xy) => xy[axis])));
+  const [across, upright] = [0, 1].map((axis) => most[axis] - least[axis]);
+  const scale = (SIZE - 2 * EDGE) / Math.max(across, upright, 1e-9);
+  const height = Math.min(SIZE, Math.max(SIZE / 2, upright * scale + 2 * EDGE));
+  const place = ([x, y]) => [SIZE / 2 + (x - (least[0] + most[0]) / 2) * scale, height / 2 - (y - (least[1] + most[1]) / 2) * scale];
+  return { place, room: { width: SIZE, height } };
+}
+
+/** Every arrow and point with its place, its label and its concept. */
+function things({ arrow_labels: names, arrow_concepts: kinds, point_labels: others, point_concepts: their }, arrows, points, place) {
+  const thing = (labels, concepts) => (xy, i) => ({ at: place(xy), text: labels[i], concept: concepts?.[i] ?? "key" });
+  return { tips: arrows.map(thing(names, kinds)), dots: points.map(thing(others, their)) };
+}
+
+/** All words of the plane, each where it covers least. */
+function words(origin, { tips, dots }, [xLabel, yLabel], room) {
+  const taken = [...dots.map(({ at: [x, y] }) => box(x, y, 10, 10)), ...tips.flatMap(({ at }) => along(origin, at))];
+  const axes = [["x", xLabel], ["y", yLabel]].filter(([, text]) => text).map(([axis, text]) => {
+    const { x, y } = settle(text, atEnds(axis, origin, room), taken, room);
+    return svg("text", { class: "axis-name", x, y: y + FONT * 0.35, "text-anchor": "middle", text });
   });
-  return labels;
+  const names = [...tips, ...dots].flatMap(({ at, text, concept }) => {
+    const { x, y, leads } = settle(text, around(at), taken, room);
+    const leader = leads ? [svg("line", { class: "leader", x1: at[0], y1: at[1], x2: x, y2: y + (y < at[1] ? FONT * 0.6 : -FONT * 0.6) })] : [];
+    return [...leader, svg("text", { class: `name ${concept}`, x, y: y + FONT * 0.35, "text-anchor": "middle", text })];
+  });
+  return [...axes, ...names];
 }
 
 export function plane(picture) {
   const arrows = pairs(picture.arrays.arrows);
   const points = pairs(picture.arrays.points);
-  const reach = Math.max(...[...arrows, ...points].flat().map(Math.abs), 1e-9) * 1.12;
-  const scale = (SIZE / 2 - EDGE) / reach;
-  const place = ([x, y]) => [SIZE / 2 + x * scale, SIZE / 2 - y * scale];
-  const concept = (names, i) => names?.[i] ?? "key";
-  const labels = spread([
-    ...arrows.map((xy, i) => ({ xy, text: picture.arrow_labels[i], concept: concept(picture.arrow_concepts, i) })),
-    ...points.map((xy, i) => ({ xy, text: picture.point_labels[i], concept: concept(picture.point_concepts, i) })),
-  ].map(({ xy, text, concept: name }) => {
-    const [x, y] = place(xy);
-    return { x: x + (xy[0] < 0 ? -7 : 7), y: y + (xy[1] < 0 ? 13 : -6), end: xy[0] < 0, text, concept: name };
-  }));
-  const axes = [[[-reach, 0], [reach, 0]], [[0, -reach], [0, reach]]].map((ends) => {
-    const [[x1, y1], [x2, y2]] = ends.map(place);
-    return svg("line", { class: "axis", x1, y1, x2, y2 });
-  });
-  const drawing = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img", "aria-label": picture.label },
-    axes,
-    svg("text", { class: "axis-name", x: SIZE - 6, y: SIZE / 2 - 6, "text-anchor": "end", text: picture.x_label ?? "" }),
-    svg("text", { class: "axis-name", x: SIZE / 2 + 6, y: 14, text: picture.y_label ?? "" }),
-    arrows.map((xy, i) => arrow(xy, place, concept(picture.arrow_concepts, i))),
-    points.map((xy, i) => {
-      const [cx, cy] = place(xy);
-      return svg("circle", { class: concept(picture.point_concepts, i), cx, cy, r: 4.5 });
-    }),
-    labels.map(({ x, y, end, text, concept: name }) =>
-      svg("text", { class: `name ${name}`, x, y, "text-anchor": end ? "end" : "start", text })));
+  const { place, room } = placing([...arrows, ...points]);
+  const origin = place([0, 0]);
+  const { tips, dots } = things(picture, arrows, points, place);
+  const drawing = svg("svg", { viewBox: `0 0 ${room.width} ${room.height}`, role: "img", "aria-label": picture.label },
+    svg("line", { class: "axis", x1: 4, x2: room.width - 4, y1: origin[1], y2: origin[1] }),
+    svg("line", { class: "axis", x1: origin[0], x2: origin[0], y1: 4, y2: room.height - 4 }),
+    tips.map(({ at, concept }) => arrow(origin, at, concept)),
+    dots.map(({ at: [cx, cy], concept }) => svg("circle", { class: concept, cx, cy, r: 4.5 })),
+    words(origin, { tips, dots }, [picture.x_label, picture.y_label], room));
   return el("div", { class: "plane-room" }, drawing, table(picture, arrows, points));
 }
 

@@ -33,8 +33,9 @@ export default function scene({ parentElement, data }) {
   state.latest = frame.revision;
   state.ready.then(() => {
     if (state.latest !== frame.revision) return;
-    state.view.dataset.projector = frame.projector;
-    state.view.replaceChildren(...frame.pictures.map((picture, place) => drawn(picture, place, frame, state.theme)));
+    const theme = frame.paper ? "light" : state.theme;
+    Object.assign(state.view.dataset, { theme, projector: frame.projector, paper: frame.paper });
+    state.view.replaceChildren(...frame.pictures.map((picture, place) => drawn(picture, place, frame, theme)));
     state.view.dataset.revision = frame.revision;
   });
 }

@@ -4,12 +4,18 @@
 import { unpack } from "../shared/frame.js";
 
 const KEYS = ["PageUp", "PageDown"];
-const PAUSE = 120; // Milliseconds without a change, after which a page counts as drawn.
+const PAUSE = 50; // Milliseconds without a change, after which a page counts as drawn.
 const mounts = new WeakMap();
 
 const keyed = (name) => document.querySelector(`.st-key-${CSS.escape(name)}`);
 
 const REACHED = "button:not(:disabled), input:not(:disabled), [tabindex='0']";
+const CHOSEN = "[aria-checked='true']";
+
+/** What takes the keyboard in a group of widgets: the chosen option, else the first. */
+function within(group) {
+  return [CHOSEN, REACHED].flatMap((kind) => [...(group?.querySelectorAll(kind) ?? [])]).find((node) => node.checkVisibility());
+}
 
 /**
  * A box of one line, a switch and a slider keep the keys to themselves, and a presenter has just used one of them: there
@@ -27,21 +33,28 @@ function onKey(event) {
   if (!event.repeat) button.click();
 }
 
-/** The name of the widget that an element belongs to. */
-function nameOf(node) {
-  const names = [...(node.closest("[class*='st-key-']")?.classList ?? [])];
-  return names.find((name) => name.startsWith("st-key-"))?.slice("st-key-".length) ?? null;
+/** The names of the widget that an element belongs to and of the groups around it, the nearest first. */
+function namesOf(node) {
+  const found = [];
+  for (let at = node; at; at = at.parentElement) {
+    found.push(...[...at.classList].filter((name) => name.startsWith("st-key-")).map((name) => name.slice("st-key-".length)));
+  }
+  return found;
 }
 
-/** The keyboard was on something that is gone: back to what took its place, else to what turns the scenes. */
+/**
+ * What had the keyboard is gone. In the same place, its successor or a neighbour gets it; in another one, what turns the
+ * scenes, which is in sight there.
+ */
 function rescue(state) {
-  const { last } = state;
+  const { last, place, homes } = state;
   if (last === null || (last.node.isConnected && !last.node.disabled)) return;
   if (document.activeElement !== document.body && document.activeElement !== last.node) return;
-  for (const name of [last.name, ...state.homes]) {
-    const found = name && keyed(name)?.querySelector(REACHED);
+  const isHere = last.place === place;
+  for (const name of [...(isHere ? last.names : []), ...homes]) {
+    const found = within(keyed(name));
     if (found) {
-      found.focus({ preventScroll: true });
+      found.focus({ preventScroll: !isHere });
       return;
     }
   }
@@ -49,17 +62,17 @@ function rescue(state) {
 
 function mount() {
   const state = { last: null, homes: [], place: null, timer: null };
-  const within = document.querySelector("[data-testid=stMain]");
+  const main = document.querySelector("[data-testid=stMain]");
   const onFocus = (event) => {
     const { target } = event; // Inside a picture, the picture; the path begins with what really has the keyboard.
-    const isHere = within.contains(target) && target !== within;
-    state.last = isHere ? { node: event.composedPath()[0], name: nameOf(target) } : null;
+    const isHere = main.contains(target) && target !== main;
+    state.last = isHere ? { node: event.composedPath()[0], names: namesOf(target), place: state.place } : null;
   };
   const watch = new MutationObserver(() => {
     clearTimeout(state.timer);
     state.timer = setTimeout(() => rescue(state), PAUSE);
   });
-  watch.observe(within, { childList: true, subtree: true, attributeFilter: ["disabled"] });
+  watch.observe(main, { childList: true, subtree: true, attributeFilter: ["disabled"] });
   document.addEventListener("focusin", onFocus);
   document.addEventListener("keydown", onKey, { capture: true });
   state.end = () => {
