@@ -29,6 +29,7 @@ WIDTHS = (4, 2)
 STAGES = ("scores", "scaled", "masked", "weights", "output")
 MAX_SEED = 2**31 - 1
 MAX_TRIES = 20_000
+NO_SCORE = -1e6  # Code often writes a number below this where −∞ is meant.
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,7 @@ def check(exercise: Exercise, stage: str, answer: Typed, before: Mapping[str, Ty
     unreadable = _places(np.array([[cell is None for cell in row] for row in numbers]) & ~_empty(answer))
     if unreadable:
         return Verdict("unreadable", unreadable)
-    values = np.array([[np.nan if cell is None else cell.value for cell in row] for row in numbers])
+    values = np.array([[np.nan if cell is None else _value(cell) for cell in row] for row in numbers])
     wrong = ~_near(values, right, slips.tolerance(exercise, stage)) & ~_empty(answer)
     if _empty(answer).any():
         return Verdict("differs", _places(wrong)) if wrong.any() else Verdict("incomplete", _places(_empty(answer)))
@@ -150,6 +151,10 @@ def _number(text: str) -> Number | None:
         return None
 
 
+def _value(number: Number) -> float:
+    return -np.inf if number.value <= NO_SCORE else number.value
+
+
 def _empty(answer: Typed) -> Bool[np.ndarray, "query column"]:
     return np.array([[not text.strip() for text in row] for row in answer])
 
@@ -178,7 +183,7 @@ def _follows(exercise: Exercise, stage: str, values: np.ndarray, before: Mapping
     numbers = [[_number(text) for text in row] for row in before[source]]
     if any(cell is None for row in numbers for cell in row):
         return False
-    given = np.array([[cell.value for cell in row if cell is not None] for row in numbers])
+    given = np.array([[_value(cell) for cell in row if cell is not None] for row in numbers])
     if given.shape != exercise.right(source).shape or not (given < np.inf).all():
         return False
     expected = _next(exercise, stage, given)

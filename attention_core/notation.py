@@ -1,9 +1,11 @@
-"""Numbers as people write them: "3/4", "0,75", "−1.5", "√2", "3/sqrt(2)", "e^1.5/(e^1.5 + e)", "67%", "-inf".
+"""Numbers as people write them: "3/4", "0,75", "−1.5", "√2", "3/sqrt(2)", "e^1.5/(e^1.5 + e)", "67%", "-inf", "2.5e-3".
 
 sum     = product (("+" | "−") product)*
 product = power (("·" | "/")? power)*            2√3 and 2(1 + 3) are products too
 power   = ("+" | "−") power | atom "%"? ("^" power)?
 atom    = number | "e" | "π" | "∞" | ("sqrt" | "√" | "exp") atom | "(" sum ")"
+
+A number may end in a power of ten, as calculators write it: 2.5e-3, without a space; "2e - 1" is 2 · e − 1.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 MAX_CHARACTERS = 120
 
 _SAME = str.maketrans({"−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "⋅": "*", "∙": "*", "÷": "/", "。": "."})
-_TOKEN = re.compile(r"\d+\.?\d*|\.\d+|sqrt|exp|infinity|inf|oo|pi|[√∞πe()+\-*/^%]")
+_TOKEN = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|sqrt|exp|infinity|inf|oo|pi|[√∞πe()+\-*/^%]")
 _PLAIN = re.compile(r"[+-]?(\d+(?:[.,]\d*)?|[.,]\d+)%?")
 _MIXED = re.compile(r"([+-]?)(\d+) (\d+)/(\d+)")
 _NAMES = {"e": math.e, "pi": math.pi, "π": math.pi, **dict.fromkeys(("inf", "infinity", "oo", "∞"), math.inf)}

@@ -140,8 +140,8 @@ def jobs(sentence: str, room: str) -> Mapping[str, Any]:
     Returns:
         seeds: (s,); apart, shared: (s,) shares of held-out sentences judged wrongly, from the models' cards; means:
         (apart, shared); spread: between the best and the worst seed with K and V apart; worse: in how many seeds
-        sharing is worse; d_head; tokens; weights_apart, weights_shared: (n,) of [CLS]; keys, values, answers: (n, d)
-        k and v of the one model, k = v of the other; same: max |k − v| of the other.
+        sharing is worse; d_head, d_model; steps: of training; tokens; weights_apart, weights_shared: (n,) of [CLS];
+        keys, values, answers: (n, d) k and v of the one model, k = v of the other; same: max |k − v| of the other.
 
     Raises:
         AttentionError: a model cannot read the sentence.
@@ -159,6 +159,7 @@ def jobs(sentence: str, room: str) -> Mapping[str, Any]:
         "spread": float(np.ptp(apart)),
         "worse": int((shared > apart).sum()),
         "d_head": head.k.shape[1],
+        **taught_how(names[0]),
         "tokens": texts_of(trace),
         "weights_apart": head.weights[0],
         "weights_shared": tied.weights[0],
@@ -229,6 +230,12 @@ def wrong(name: str) -> tuple[list[int], Float[np.ndarray, " seed"]]:
     """By seed, the share of held-out sentences that a kind of `dish` judges wrongly, from its card."""
     rows = sorted(ac.load(name).card.details["figures"]["seeds"], key=lambda row: row["seed"])
     return [row["seed"] for row in rows], np.array([1 - row["adversarial"] for row in rows])
+
+
+def taught_how(name: str) -> dict[str, int]:
+    """How wide a model is, and how many steps it was trained."""
+    card = ac.load(name).card
+    return {"d_model": card.d_model, "steps": card.details["training"]["steps"]}
 
 
 def softmax(logits: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:

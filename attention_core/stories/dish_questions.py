@@ -9,7 +9,7 @@ import numpy as np
 
 import attention_core as ac
 from attention_core.loading import load_taught
-from attention_core.stories.dish import MODEL, NAME, answer_of, name_at, texts_of, wrong
+from attention_core.stories.dish import MODEL, NAME, answer_of, name_at, taught_how, texts_of, wrong
 from attention_core.taught import sinusoids
 
 DEPTHS = {
@@ -109,8 +109,8 @@ def depth(sentence: str, shuffle: int) -> Mapping[str, Any]:
     Returns:
         text, tokens: what was read; named: whether 佛跳墙 stands in it; models: (m,) keys of `DEPTHS`; right: (m,) mean
         share of held-out sentences judged rightly, over the seeds of each card; worst, best: (m,) of a seed; n_seeds;
-        yes: (m,) probability that each gives to "about the dish"; n_right: how many of them are right about this one;
-        two_right: whether the model with two layers is.
+        d_model, steps: of the two layers, see `taught_how`; yes: (m,) probability that each gives to "about the dish";
+        n_right: how many of them are right about this one; two_right: whether the model with two layers is.
 
     Raises:
         AttentionError: a model cannot read the sentence.
@@ -131,6 +131,7 @@ def depth(sentence: str, shuffle: int) -> Mapping[str, Any]:
         "worst": np.array([row.min() for row in right.values()]),
         "best": np.array([row.max() for row in right.values()]),
         "n_seeds": len(right["two"]),
+        **taught_how(MODEL),
         "yes": yes,
         "n_right": int(((yes > 0.5) == named).sum()),
         "two_right": bool((yes[-1] > 0.5) == named),
@@ -147,8 +148,8 @@ def several(sentence: str, first: str) -> Mapping[str, Any]:
         tokens; asker: the place of the first 佛 (or of the first token); is_there: whether there is one; weights:
         (2, n) by head; pairs: (2, 2) by head, the weight on 跳 and 墙, and on 祖 and 经; queries: (2, d_head);
         gap: the largest difference between the heads' weights; answer, probability; dish_heads: (s,) by seed of the
-        card, what head 0 gives 跳 and 墙; divided, n_seeds: in how many seeds the heads divide the work; one_head: mean
-        share of held-out texts that the model with one head answers rightly.
+        card, what head 0 gives 跳 and 墙; divided, n_seeds: in how many seeds the heads divide the work; d_model,
+        steps: see `taught_how`; one_head: mean share of held-out texts that the model with one head answers rightly.
 
     Raises:
         AttentionError: the model cannot read the sentence.
@@ -175,6 +176,7 @@ def several(sentence: str, first: str) -> Mapping[str, Any]:
         "dish_heads": np.array([row["head_0_dish"] for row in seeds]),
         "divided": sum(row["divided"] for row in seeds),
         "n_seeds": len(seeds),
+        **taught_how(TWINS[first]),
         "one_head": float(np.mean([row["held_out_combinations"] for row in alone])),
     }
 

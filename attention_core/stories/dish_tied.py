@@ -96,9 +96,9 @@ def chain(ab: float, bc: float, of: int) -> Mapping[str, Any]:
         ab, bc: the cosines that are given; of: the head of `two-heads-qk`, in which three characters are measured.
 
     Returns:
-        lowest, highest: of cos a,c; arrows: (4, 2) b, a, and c where it is nearest to a and farthest from it; cosines:
-        (m,) of b,c; lows, highs: (m,) the bounds there; measured: cosines of (跳, 佛), (佛, 祖), (跳, 祖) in this head;
-        measured_lowest, measured_highest: the bounds from the first two.
+        of; bc; lowest, highest: of cos a,c; arrows: (4, 2) b, a, and c where it is nearest to a and farthest from it;
+        cosines: (m,) of b,c; lows, highs: (m,) the bounds there; measured: cosines of (跳, 佛), (佛, 祖), (跳, 祖) in
+        this head; measured_lowest, measured_highest: the bounds from the first two.
     """
     layer = ac.load("two-heads-qk").trace("跳佛祖").layers[0]
     k = layer.head(of).k
@@ -113,6 +113,7 @@ def chain(ab: float, bc: float, of: int) -> Mapping[str, Any]:
         "highest": high,
         "arrows": np.array([_at(0), _at(first), _at(second), _at(-second)]),
         "bc": bc,
+        "of": of,
         "cosines": COSINES,
         "lows": np.array([each for each, _ in between]),
         "highs": np.array([each for _, each in between]),
@@ -129,9 +130,10 @@ def cost(what: str) -> Mapping[str, Any]:
         what: a key of `COSTS`.
 
     Returns:
-        seeds: (s,); apart, tied: (s,); longer: (s,) tied and trained longer, or None; steps, longer_steps; means:
-        (apart, tied); longer_mean; spread: between the best and the worst seed apart; worse: in how many seeds tied is
-        worse; divided: for two heads, in how many seeds they divide the work (apart, tied), else None.
+        seeds: (s,); apart, tied: (s,); longer: (s,) tied and trained longer, or None; steps, longer_steps: of training;
+        d_model, d_head; means: (apart, tied); longer_mean; spread: between the best and the worst seed apart; worse: in
+        how many seeds tied is worse; divided: for two heads, in how many seeds they divide the work (apart, tied), else
+        None.
     """
     name, measure = COSTS[what], MEASURES[what]
     one, other = (ac.load(each).card.details for each in (name, f"{name}-qk"))
@@ -146,6 +148,8 @@ def cost(what: str) -> Mapping[str, Any]:
         "tied": tied_ones,
         "longer": more,
         "steps": one["training"]["steps"],
+        "d_model": ac.load(name).card.d_model,
+        "d_head": ac.load(name).card.d_head,
         "longer_steps": None if longer is None else longer["spec"]["n_steps"],
         "means": (float(apart.mean()), float(tied_ones.mean())),
         "longer_mean": None if more is None else float(more.mean()),

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 import attention_core as ac
 from attention_core.loading import load_taught
-from attention_core.stories.dish import asked, texts_of
+from attention_core.stories.dish import asked, taught_how, texts_of
 from attention_core.stories.dish_tied import COSTS, MEASURES, cost
 
 PRONOUN = "The {noun} didn't cross the street because it was too {adjective}."
@@ -61,7 +61,8 @@ def tied(what: str, at: int) -> Mapping[str, Any]:
         tokens; scores, weights, allowed: (n, n); uneven: max |S − Sᵀ|; uneven_weights: max |A − Aᵀ|; own: (n,) each
         token's weight on itself; n_elsewhere: how many rows have their largest weight not on themselves; n; example:
         (asker, answerer) of the last such row, or None; seeds, apart, shared: (s,) shares of right answers, from the
-        cards; means: (apart, shared); spread: between the best and the worst seed apart; worse: in how many seeds.
+        cards; means: (apart, shared); spread: between the best and the worst seed apart; worse: in how many seeds;
+        d_model, steps: see `taught_how`.
     """
     name, sentence = TIED[what]
     trace = ac.load(name).trace(sentence)
@@ -85,6 +86,7 @@ def tied(what: str, at: int) -> Mapping[str, Any]:
         "means": paid["means"],
         "spread": paid["spread"],
         "worse": paid["worse"],
+        **taught_how(name),
     }
 
 
@@ -97,7 +99,8 @@ def two_jobs(part: str, place: int, room: str) -> Mapping[str, Any]:
     Returns:
         tokens; place; key, value: (d,) of the character as they are; weights, weights_after: (n,) of [CLS]; output,
         output_after: (d,); moved: max |Δ weight|; moved_output: ‖Δ output‖; value_moves: max |Δ weight| when it is the
-        value that goes; seeds, apart, shared: (s,) shares of right answers, from the cards; means; spread; worse.
+        value that goes; seeds, apart, shared: (s,) shares of right answers, from the cards; means; spread; worse;
+        d_model, steps: see `taught_how`.
     """
     trace, head = asked("dish", DISH_SENTENCE)
     after, without_value = (_zeroed(head, name, place) for name in (part, "v"))
@@ -122,6 +125,7 @@ def two_jobs(part: str, place: int, room: str) -> Mapping[str, Any]:
         "means": (float(apart.mean()), float(shared.mean())),
         "spread": float(np.ptp(apart)),
         "worse": int((shared < apart).sum()),
+        **taught_how(COSTS[room]),
     }
 
 

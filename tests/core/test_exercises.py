@@ -74,6 +74,12 @@ PLANTED: dict[tuple[str, str], Callable[[Exercise], np.ndarray | None]] = {
     ("output", "not_scaled"): lambda e: softmax(hidden(e, e.steps.scores)) @ e.steps.v,
     ("output", "keys_as_values"): lambda e: e.steps.weights @ e.steps.k if e.d_head == 2 else None,
     ("output", "hard"): lambda e: hard(e) @ e.steps.v,
+    ("output", "columns"): lambda e: softmax(hidden(e, e.steps.scaled).T).T @ e.steps.v if e.ask == "all" else None,
+    ("output", "mask_after"): lambda e: softmax(e.steps.scaled) * e.steps.allowed @ e.steps.v if e.is_masked else None,
+    ("output", "sees_all"): lambda e: softmax(e.steps.scaled) @ e.steps.v if e.is_masked else None,
+    ("output", "plain_mean"): lambda e: np.stack([e.steps.v[seen].mean(axis=0) for seen in e.steps.allowed]),
+    ("masked", "hides_itself"): lambda e: (
+        np.where(np.tri(3, k=-1), e.steps.scaled, -np.inf) if e.ask == "all" else None),
 }  # fmt: skip
 
 
@@ -156,6 +162,32 @@ def test_one_decimal_is_too_coarse() -> None:
     assert n_named > 190
 
 
+@every_variant
+def test_what_is_off_by_more_than_rounding_is_not_right(variant: dict) -> None:
+    for seed in SEEDS:
+        e = made(seed, **variant)
+        for stage in e.stages:
+            values = e.right(stage).astype(float).copy()
+            row, column = np.argwhere(np.isfinite(values))[seed % np.isfinite(values).sum()]
+            carried = 0.006 + 0.005 * np.abs(e.steps.v).sum(axis=0).max()  # Weights of two decimals, multiplied.
+            values[row, column] += {"weights": 0.012, "output": carried + 0.002}.get(stage, 0.008)
+            assert check(e, stage, typed(values)).kind != "right", (seed, stage)
+
+
+def test_infinite_numbers_before_excuse_nothing() -> None:
+    e = exercise(5, masked=True)
+    weights = typed(softmax(hidden(e, e.steps.scores)))
+    assert check(e, "weights", weights, {"masked": [["inf"] * 3] * 3}).kind == "not_scaled"
+
+
+def test_two_decimals_that_are_wrong_are_not_called_coarse() -> None:
+    for seed in SEEDS:
+        e = exercise(seed)
+        values = e.steps.weights.copy()
+        values[seed % 3, seed // 3 % 3] += 0.03
+        assert check(e, "weights", typed(values, 2)).kind == "differs", seed
+
+
 def test_what_fits_no_slip_differs_in_its_cells() -> None:
     e = exercise(11)
     values = e.steps.weights.copy()
@@ -175,6 +207,29 @@ def test_empty_and_unreadable_cells_are_named() -> None:
     assert check(e, "scores", answer) == Verdict("unreadable", ((2, 1),))
 
 
+def test_what_code_writes_for_minus_infinity_is_taken_for_it() -> None:
+    for seed in SEEDS:
+        e = made(seed, masked=True)
+        for text in ("-1e9", "-10^9", "−∞", "-inf", "-1000000000"):
+            answer = [[text if value == -np.inf else f"{value:.2f}" for value in row] for row in e.steps.masked]
+            assert check(e, "masked", answer).kind == "right", (seed, text)
+        assert (
+            check(e, "masked", [[cell.replace("-inf", "-99") for cell in row] for row in typed(e.steps.masked)]).kind
+            == "differs"
+        )
+
+
+def test_two_slips_at_once_pass_for_neither_the_right_answer_nor_a_third_slip() -> None:
+    for seed in SEEDS:
+        e = made(seed, masked=True)
+        twice = {
+            "weights": (softmax(hidden(e, e.steps.scores).T).T, {"differs", "columns", "not_scaled"}),
+            "scaled": (e.steps.scaled.T, {"differs"}),
+        }
+        for stage, (values, kinds) in twice.items():
+            assert check(e, stage, typed(values)).kind in kinds, (seed, stage)
+
+
 def test_an_answer_that_follows_from_a_wrong_one_is_told_so() -> None:
     e = exercise(5, masked=True)
     scaled = typed(e.steps.scores)
@@ -183,6 +238,13 @@ def test_an_answer_that_follows_from_a_wrong_one_is_told_so() -> None:
     assert check(e, "masked", masked, {"scaled": scaled}).kind == "follows"
     verdict = check(e, "weights", weights, {"masked": masked})
     assert (verdict.kind, verdict.also) == ("follows", ("not_scaled",))
+    turned = e.steps.scores.T
+    follows = {"scaled": turned / 2, "output": softmax(hidden(e, turned / 2)) @ e.steps.v}
+    before = {"scores": typed(turned), "scaled": typed(turned / 2), "weights": typed(softmax(hidden(e, turned / 2)))}
+    for stage, values in follows.items():
+        assert check(e, stage, typed(values), before).kind == "follows"
+    # Scores follow from nothing that is typed, whatever stands in the last stage.
+    assert check(e, "scores", typed(turned), {"output": typed(e.steps.output)}).kind == "transposed"
     # A stage before that was right, or was never filled in, excuses nothing.
     assert check(e, "weights", weights, {"masked": typed(e.steps.masked)}).kind == "not_scaled"
     assert check(e, "weights", weights, {"masked": [["", "", ""]] * 3}).kind == "not_scaled"
@@ -223,6 +285,7 @@ def test_roots_powers_and_percents_are_accepted() -> None:
         ("67 %", 0.67, 2), ("12.5%", 0.125, 3), ("−∞", -math.inf, None), ("-inf", -math.inf, None),
         ("e", math.e, None), ("1/(1+e^-1)", 1 / (1 + math.exp(-1)), None), ("√(1+3)", 2, None), (".5", 0.5, 1),
         ("2(3−1)", 4, None), ("1－3", -2, None), ("8/2/2", 2, None), ("2^3^2", 512, None),
+        ("2.5e-3", 0.0025, None), ("1,2E-02", 0.012, None), ("-1e9", -1e9, None), ("2e - 1", 2 * math.e - 1, None),
     ],
 )  # fmt: skip
 def test_numbers_as_people_write_them(text: str, value: float, digits: int | None) -> None:
@@ -257,6 +320,10 @@ def test_the_same_seed_is_the_same_exercise_and_another_one_another(variant: dic
         for matrix in (e.steps.q, e.steps.k, e.steps.v):
             assert (matrix == matrix.round()).all()
             assert np.abs(matrix).max() <= 4
+        assert e.asker is None or (1 <= e.asker < len(e.steps.k) - 1 and len(e.steps.q) == 1)
+        # Nothing that is seen rounds away, and one key of each row stands out.
+        assert e.steps.weights[e.steps.allowed].min() >= 0.02
+        assert ((e.steps.masked == e.steps.masked.max(axis=1, keepdims=True)).sum(axis=1) == 1).all()
         found[e.steps.q.tobytes() + e.steps.k.tobytes() + e.steps.v.tobytes()] = seed
     assert len(found) == len(SEEDS)
     again = exercise.__wrapped__(7, **variant)

@@ -47,8 +47,9 @@ def test_asking_by_dot_product_and_by_distance(sentence: str, equal: bool) -> No
 @pytest.mark.parametrize(
     ("k", "threshold", "temperature"), [(3, 0.1, 0.1), (2, 0.2, 1.0), (5, 0.5, 0.05), (99, 0.02, 2.0)]
 )
-def test_adding_up_in_four_ways(k: int, threshold: float, temperature: float) -> None:
-    found, head = dish.adding(SENTENCE, k, threshold, temperature), Plain("dish").heads(SENTENCE)[1][0]
+@pytest.mark.parametrize("sentence", SENTENCES[:1] + SENTENCES[2:])
+def test_adding_up_in_four_ways(sentence: str, k: int, threshold: float, temperature: float) -> None:
+    found, head = dish.adding(sentence, k, threshold, temperature), Plain("dish").heads(sentence)[1][0]
     weights, v = head["weights"][0], head["v"]
     logits = head["scores"][0] / math.sqrt(8)
     best = torch.topk(weights, min(k, len(weights))).indices
@@ -60,6 +61,9 @@ def test_adding_up_in_four_ways(k: int, threshold: float, temperature: float) ->
         torch.softmax(logits / temperature, dim=0) @ v,
     ]
     near(found["results"], torch.stack(ways))
+    near(found["shares"][[0, 3]], torch.stack([weights, torch.softmax(logits / temperature, dim=0)]))
+    near(found["shares"][1:3] @ v.numpy(), torch.stack(ways[1:3]))
+    near(found["shares"].sum(axis=1), [1, 1, float(above.any()), 1])
     near(found["apart"], [float((way - ways[0]).norm()) for way in ways])
     near(found["relative"][1], (ways[1] - ways[0]).norm() / ways[0].norm())
     assert found["n_above"] == int(above.sum())
@@ -77,9 +81,10 @@ def test_choosing_differs_little_where_the_others_get_little_and_cold_picks_one(
     assert found["coldest_share"] > 0.99
 
 
+@pytest.mark.parametrize("sentence", SENTENCES)
 @pytest.mark.parametrize(("room", "name"), [("narrow", "dish-narrow"), ("wide", "dish")])
-def test_two_jobs_are_counted_from_the_cards(room: str, name: str) -> None:
-    found = dish.jobs(SENTENCE, room)
+def test_two_jobs_are_counted_from_the_cards(room: str, name: str, sentence: str) -> None:
+    found = dish.jobs(sentence, room)
     rows = {kind: [1 - row["adversarial"] for row in seeds_of(name + kind)] for kind in ("", "-kv")}
     assert found["seeds"] == [0, 1, 2, 3, 4]
     near(found["apart"], rows[""])
@@ -87,7 +92,7 @@ def test_two_jobs_are_counted_from_the_cards(room: str, name: str) -> None:
     near(found["means"], [sum(rows[kind]) / 5 for kind in ("", "-kv")])
     assert found["worse"] == sum(b > a for a, b in zip(rows[""], rows["-kv"], strict=True))
     near(found["spread"], max(rows[""]) - min(rows[""]))
-    apart, tied = (Plain(name + kind).heads(SENTENCE)[1][0] for kind in ("", "-kv"))
+    apart, tied = (Plain(name + kind).heads(sentence)[1][0] for kind in ("", "-kv"))
     near(found["weights_apart"], apart["weights"][0])
     near(found["weights_shared"], tied["weights"][0])
     near(found["keys"], apart["k"])
@@ -105,12 +110,13 @@ def test_sharing_costs_where_room_is_short_and_not_where_it_is_enough() -> None:
 
 @pytest.mark.parametrize("matrix", ["q", "k", "v"])
 @pytest.mark.parametrize("row", [0, 6, 99])
-def test_vectors_stacked_are_the_matrix(matrix: str, row: int) -> None:
-    found, head = dish.stacking(SENTENCE, matrix, "matrix", row), Plain("dish").heads(SENTENCE)[1][0]
+@pytest.mark.parametrize("sentence", SENTENCES[:2])
+def test_vectors_stacked_are_the_matrix(matrix: str, row: int, sentence: str) -> None:
+    found, head = dish.stacking(sentence, matrix, "matrix", row), Plain("dish").heads(sentence)[1][0]
     near(found["whole"], head[matrix])
     near(found["vectors"], head[matrix])
     near(found["all_scores"], head["scores"])
-    assert found["row"] == min(row, len(SENTENCE))
+    assert found["row"] == min(row, len(sentence))
     near(found["scores"], head["scores"][found["row"]])
     assert found["gap"] < 1e-12
 
@@ -120,15 +126,25 @@ def test_origin_descends_along_the_gradient_that_torch_finds(start: int) -> None
     task, first = dish_training.task_of(start)
     x, sentences, y = (torch.tensor(each) for each in (task.embedding, task.sentences, task.is_there))
     parameters = {name: torch.tensor(value, requires_grad=True) for name, value in first.items()}
-    wanted = []
-    for step in range(51):
+    wanted, losses, right = [], [], []
+    found = {done: dish_training.origin(done, start) for done in (0, 25, 200, 300)}
+    for step in range(301):
         q, k, v = (rows @ parameters[f"w_{name}"] for rows, name in ((x[-1], "q"), (x[:-1], "k"), (x[:-1], "v")))
         weights = torch.softmax(k[sentences] @ q / math.sqrt(2), dim=1)
         logits = (weights[:, :, None] * v[sentences]).sum(dim=1) @ parameters["w"] + parameters["b"]
         loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, y)
         wanted.append((weights * (sentences < 3)).sum(dim=1)[y == 1].mean().item())
-        if step == 50:
-            break
+        losses.append(loss.item())
+        right.append(((logits > 0) == (y == 1)).double().mean())
+        if step in found:
+            for name in ("w_q", "w_k", "w_v"):
+                near(found[step][name], parameters[name].detach(), 1e-6)
+            keys, q = (x[:-1] @ parameters["w_k"]).detach(), q.detach()
+            near(found[step]["keys"], keys, 1e-6)
+            near(found[step]["asker"], q[None], 1e-6)
+            near(found[step]["shares"], torch.softmax(keys @ q / math.sqrt(2), dim=0), 1e-6)
+            near([found[step][name] for name in ("first", "now", "uniform")], [wanted[0], wanted[-1], 1 / 6], 1e-6)
+            near(found[step]["now_right"], right[-1])
         slopes = torch.autograd.grad(loss, list(parameters.values()))
         if step == 0:
             by_hand = dish_training.gradients(first, task)
@@ -138,12 +154,9 @@ def test_origin_descends_along_the_gradient_that_torch_finds(start: int) -> None
             name: (value - 0.3 * slope).detach().requires_grad_()
             for (name, value), slope in zip(parameters.items(), slopes, strict=True)
         }
-    found = dish_training.origin(50, start)
-    near(found["wanted"][:51], wanted, 1e-7)
-    near(found["losses"][50], loss.detach(), 1e-7)
-    near(found["w_q"], parameters["w_q"].detach(), 1e-7)
-    near(found["shares"].sum(), 1)
-    near(found["right"][50], ((logits > 0) == (y == 1)).double().mean())
+    near(found[25]["wanted"], wanted, 1e-6)
+    near(found[25]["losses"], losses, 1e-6)
+    near(found[25]["right"], right)
 
 
 def test_origin_stays_honest_about_its_sentences_and_its_failures() -> None:

@@ -38,13 +38,14 @@ def test_a_score_is_the_sum_of_its_four_terms(sentence: str, asker: int, places:
     assert found["best"] == tokens[seen[int(head["scores"][i, seen].argmax())]]
 
 
-def test_layer_0_is_told_as_the_card_measured_it() -> None:
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_layer_0_is_told_as_the_card_measured_it(sentence: str) -> None:
     rows = seeds_of("dish")
     for run in range(5):
-        found = dish_questions.ends(SENTENCE, run)
+        found = dish_questions.ends(sentence, run)
         near(found["looks"], [[rows[run]["layer_0"][a][b] for b in ("佛", "跳", "墙", "elsewhere")] for a in "佛跳墙"])
         assert found["largest"] == [max("佛跳墙", key=rows[run]["layer_0"][a].__getitem__) for a in "佛跳墙"]
-    near(found["weights"], Plain("dish").heads(SENTENCE)[0][0]["weights"])
+    near(found["weights"], Plain("dish").heads(sentence)[0][0]["weights"])
     away = [
         abs("佛跳墙".index(max("佛跳墙", key=row["layer_0"][a].get)) - i)
         for row in rows
@@ -53,11 +54,12 @@ def test_layer_0_is_told_as_the_card_measured_it() -> None:
     assert (found["beside_all"], found["across_all"], found["n_all"]) == (away.count(1), away.count(2), 15)
 
 
+@pytest.mark.parametrize("sentence", SENTENCES)
 @pytest.mark.parametrize("shuffle", [0, 1, 18])
-def test_one_layer_or_two(shuffle: int) -> None:
-    found = dish_questions.depth(SENTENCE, shuffle)
-    assert sorted(found["text"]) == sorted(SENTENCE)
-    assert (found["text"] == SENTENCE) == (shuffle == 0)
+def test_one_layer_or_two(shuffle: int, sentence: str) -> None:
+    found = dish_questions.depth(sentence, shuffle)
+    assert sorted(found["text"]) == sorted(sentence)
+    assert (found["text"] == sentence) == (shuffle == 0)
     for i, key in enumerate(found["models"]):
         name = dish_questions.DEPTHS[key]
         near(found["yes"][i], Plain(name).yes(found["text"]))
@@ -101,6 +103,7 @@ def test_tied_scores_are_symmetric_and_weights_are_not(sentence: str, at: int, s
     found, head = dish_tied.tied(sentence, shared, at), Plain("dish-qk" if shared else "dish").heads(sentence)[at][0]
     near(found["scores"], head["scores"])
     near(found["weights"], head["weights"])
+    near(found["lengths"], head["k"].norm(dim=1))
     near(found["uneven"], (head["scores"] - head["scores"].T).abs().max())
     assert (found["uneven"] == 0) == shared
     near(found["uneven_weights"], (head["weights"] - head["weights"].T)[~head["hidden"]].abs().max())
@@ -117,6 +120,10 @@ def test_who_asks_whom(sentence: str, shared: bool) -> None:
     mutual = [(i, j) for i, j in pairs if scores[i, j] > scores[i, i] + 1e-9 and scores[j, i] > scores[j, j] + 1e-9]
     assert found["mutual"] == mutual
     assert found["looks"] == head["weights"].argmax(dim=1).tolist()
+    near(found["weights"], head["weights"])
+    lengths = head["k"].norm(dim=1)
+    away = [i for i, j in enumerate(found["looks"]) if i != j]
+    assert (found["away"], found["longer"]) == (len(away), sum(lengths[found["looks"][i]] > lengths[i] for i in away))
     i, j = found["pair"]
     near([found["there"], found["back"], *found["itself"]], [scores[i, j], scores[j, i], scores[i, i], scores[j, j]])
     if shared:  # What the scene says no single vector can do.

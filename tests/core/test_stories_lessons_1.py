@@ -130,6 +130,7 @@ def test_a_key_weighs_and_a_value_is_handed_over(part: str, place: int) -> None:
     weights = torch.softmax(head["q"][0] @ k.T / math.sqrt(8), dim=0)
     near(found["weights"], head["weights"][0])
     near(found["weights_after"], weights)
+    near([found["key"], found["value"]], torch.stack([head["k"][place], head["v"][place]]))
     near(found["output"], head["output"][0])
     near(found["output_after"], weights @ v)
     near(found["moved"], (weights - head["weights"][0]).abs().max())
@@ -180,8 +181,9 @@ def test_scores_are_no_similarities(table: str, name: str, adjective: str) -> No
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-def test_every_letter_asks_in_every_layer_and_the_answer_needs_it(quiet: bool) -> None:
-    found, model = lessons_1.all_ask(12, quiet), Plain("induction")
+@pytest.mark.parametrize("at", [0, 5, 12])
+def test_every_letter_asks_in_every_layer_and_the_answer_needs_it(quiet: bool, at: int) -> None:
+    found, model = lessons_1.all_ask(at, quiet), Plain("induction")
     chances = []
     for only_last in (False, True):
         logits = model.heads(list(LETTERS), only_last)[1]["stream"] @ model.tensors["readout"]
@@ -190,7 +192,7 @@ def test_every_letter_asks_in_every_layer_and_the_answer_needs_it(quiet: bool) -
     first, second = model.heads(list(LETTERS), quiet)
     near(found["first"], first["weights"])
     near(found["weights"], second["weights"])
-    near(found["row"], second["weights"][12])
+    near(found["row"], second["weights"][at])
     near([found["loud"], found["muted"]], [chance[wanted] for chance in chances])
     near(found["probability"], chances[quiet][wanted])
     assert found["answer"] == model.facts["vocabulary"][int(chances[quiet].argmax())]
@@ -249,9 +251,9 @@ def test_the_largest_of_eleven_weights_is_much_larger_without_the_division(draw:
     assert found["saturated"][0, at] > 0.25 > 0.01 > found["saturated"][1, at]
 
 
-@pytest.mark.parametrize("d", [2, 16, 256])
-def test_scaling_on_the_same_draws(d: int) -> None:
-    found, chance = lessons_1_softmax.scaling(d, 5), np.random.default_rng([5, d])
+@pytest.mark.parametrize(("d", "draw"), [(64, 0), (64, 1), (64, 17), (2, 5), (16, 5), (128, 0), (256, 0)])
+def test_scaling_on_the_same_draws(d: int, draw: int) -> None:
+    found, chance = lessons_1_softmax.scaling(d, draw), np.random.default_rng([draw, d])
     q, k = torch.tensor(chance.standard_normal((1000, d))), torch.tensor(chance.standard_normal((1000, 11, d)))
     scores, place = torch.bmm(k, q[:, :, None])[:, :, 0], found["place"]
     for way, logits in enumerate((scores, scores / math.sqrt(d))):

@@ -98,10 +98,11 @@ def near(found: object, wanted: object, within: float = 1e-9) -> None:
 
 @pytest.mark.parametrize(("mask", "model"), [(False, "without"), (True, "without"), (False, "with"), (True, "with")])
 @pytest.mark.parametrize("shuffle", [1, 18])
-def test_outputs_only_permute_without_mask_and_positions(mask: bool, model: str, shuffle: int) -> None:
-    found = lessons_2.order(BOTH, shuffle, mask, model)
+@pytest.mark.parametrize("sentence", [BOTH, "他跳过围墙去吃佛跳墙", "晚上我们吃火锅"])
+def test_outputs_only_permute_without_mask_and_positions(mask: bool, model: str, shuffle: int, sentence: str) -> None:
+    found = lessons_2.order(sentence, shuffle, mask, model)
     plain = Plain({"without": "two-heads", "with": "dish-no-window"}[model])
-    words = plain.words(BOTH)
+    words = plain.words(sentence)
     kept = len(plain.facts["prefix"])
     drawn = [*range(kept), *(np.random.default_rng(shuffle).permutation(len(words) - kept) + kept)]
     first = plain.run(words, causal=mask).written[-1]
@@ -113,7 +114,7 @@ def test_outputs_only_permute_without_mask_and_positions(mask: bool, model: str,
     assert found["moved"] == sum(i != j for i, j in enumerate(drawn))
     assert found["plain_gap"] <= 1e-12
     assert (found["gap"] <= 1e-12) == (not mask and model == "without")
-    assert found["gap"] <= 1e-12 or found["gap"] > 1
+    assert found["gap"] <= 1e-12 or found["gap"] > (1 if sentence == BOTH else 0.1)
 
 
 def test_an_order_that_moves_nothing_changes_nothing() -> None:
@@ -198,13 +199,13 @@ def test_under_a_causal_mask_nothing_is_known_of_what_follows(word: int, mask: b
 
 @pytest.mark.parametrize(("which", "mark"), [("all", False), ("all", True), ("one", False), ("one", True)])
 @pytest.mark.parametrize("times", [1, 3, 8])
-def test_a_mean_does_not_count(times: int, which: str, mark: bool) -> None:
-    text = "今天吃佛跳墙"
+@pytest.mark.parametrize("text", ["今天吃佛跳墙", "他跳过围墙去吃佛跳墙", "晚上我们吃火锅"])
+def test_a_mean_does_not_count(text: str, times: int, which: str, mark: bool) -> None:
     found = lessons_2.count(text, times, which, mark)
     plain = Plain("two-heads").run(list(text))
     x = plain.before[0]["word"]
     q, k, v = (x @ plain.tensors[f"layers.0.{name}"][1] for name in ("w_q", "w_k", "w_v"))
-    scaled = q[3] @ k.T / math.sqrt(8)
+    scaled = q[max(text.find("佛"), 0)] @ k.T / math.sqrt(8)
     best = int(scaled.argmax())
     copies = torch.tensor([times if which == "all" or j == best else 1 for j in range(len(text))]).double()
     exps = copies * scaled.exp()
@@ -243,7 +244,10 @@ def test_edges_cut_one_by_one(case: str, rank: int) -> None:
     wanted = int(weights.argsort(descending=True)[rank - 1])
     then = plain.run(words, cut(layer, at, wanted))
     assert (found["cut"], found["then"]) == (words[wanted], then.answer(at)[0])
-    near(found["takes_weight"], then.weights[layer][0, at].max())
+    near(found["then_probability"], then.answer(at)[1])
+    row = then.weights[layer][0, at]
+    near(found["takes_weight"], row.max())
+    assert (found["takes_at"], found["takes"]) == (int(row.argmax()), words[int(row.argmax())])
 
 
 def test_the_largest_edge_matters_in_some_maps_only() -> None:
@@ -272,6 +276,8 @@ def test_what_a_weight_puts_in(case: str, measure: str) -> None:
     parts = weights * each
     near(found["weights"], weights)
     near(found["parts"], parts)
+    near(found["per_weight"], each)
+    assert found["answer"] == plain.answer(at)[0]
     near(found["shares"], parts / parts.abs().sum())
     assert (found["first"], found["most"]) == (words[int(weights.argmax())], words[int(parts.argmax())])
     assert found["same"] == (int(weights.argmax()) == int(parts.argmax()))
@@ -304,15 +310,16 @@ def test_same_answers_by_other_ways(model: str, name: str, nouns: str) -> None:
 
 
 @pytest.mark.parametrize(("asker", "at"), [("cls", 0), ("first", 1), ("last", -1)])
-def test_what_is_read_at_cls_and_elsewhere(asker: str, at: int) -> None:
-    found = lessons_2_maps.cls(DISH, asker, 0)
+@pytest.mark.parametrize("typed", [DISH, "他跳过围墙去吃佛跳墙", "晚上我们吃火锅"])
+def test_what_is_read_at_cls_and_elsewhere(typed: str, asker: str, at: int) -> None:
+    found = lessons_2_maps.cls(typed, asker, 0)
     plain = Plain("dish")
     right = dict.fromkeys((0, at), 0)
     for sentence in (*lessons_2_maps.ABOUT, *lessons_2_maps.NOT_ABOUT):
         logits = plain.run(plain.words(sentence)).logits()
         for place in right:
             right[place] += bool(logits[place, 1] > logits[place, 0]) == ("佛跳墙" in sentence)
-    plain.run(plain.words(DISH))
+    plain.run(plain.words(typed))
     near(found["yes"], torch.softmax(plain.logits()[at], dim=0)[plain.answers().index("yes")])
     near(found["trained"], plain.weights[1][0, at])
     assert (found["cls_right"], found["asker_right"], found["n"]) == (right[0], right[at], 8)
@@ -331,8 +338,9 @@ def test_untrained_models_are_drawn_as_the_recipe_says() -> None:
     near(found["blank"].sum(), 1)
 
 
-def test_one_untrained_model_in_torch() -> None:
-    found, model = lessons_2_maps.cls(DISH, "cls", 5), lessons_2_maps._blank_models(5)[0]
+@pytest.mark.parametrize("start", [0, 1, 17])
+def test_one_untrained_model_in_torch(start: int) -> None:
+    found, model = lessons_2_maps.cls(DISH, "last", start), lessons_2_maps._blank_models(start)[0]
     plain = Plain("dish")
     plain.tensors["embedding"] = torch.tensor(model.embedding)
     for i, layer in enumerate(model.layers):
@@ -340,5 +348,10 @@ def test_one_untrained_model_in_torch() -> None:
             plain.tensors[f"layers.{i}.{name}"] = torch.tensor(getattr(layer, name))
     plain.tensors |= {"about": torch.tensor(model.readouts[0].matrix), "about_bias": torch.zeros(2).double()}
     plain.run(plain.words(DISH))
-    near(found["blank"], plain.weights[1][0, 0])
-    near(found["blank_yes"], torch.softmax(plain.logits()[0], dim=0)[1])
+    near(found["blank"], plain.weights[1][0, -1])
+    near(found["blank_yes"], torch.softmax(plain.logits()[-1], dim=0)[1])
+    right = 0
+    for sentence in (*lessons_2_maps.ABOUT, *lessons_2_maps.NOT_ABOUT):
+        logits = plain.run(plain.words(sentence)).logits()[0]
+        right += bool(logits[1] > logits[0]) == ("佛跳墙" in sentence)
+    assert found["blank_right"][0] == right

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.ui.shown import figures_of, others, settings
 from ui.scenes import books, texts
-from ui.scenes.kinds import Control, Figures, Picture, Scene, written
+from ui.scenes.kinds import Figures, Picture, Scene, written
 from ui.scenes.texts import Texts
 from ui.translations import LANGUAGES
 
@@ -18,19 +19,6 @@ ALL = [(book, scene) for book in books.BOOKS for scene in books.scenes(book)]
 NAMES = [f"{book}-{scene.id}" for book, scene in ALL]
 KINDS = {"bars", "matrix", "plane", "tokens", "curve", "flow", "numbers"}
 FIXED = ("title", "text", "after", "source", "predict")
-SENTENCES = ("他跳过围墙去吃佛跳墙", "晚上我们吃火锅")
-
-
-def others(control: Control) -> list[Any]:
-    """Two values of the control other than its default."""
-    match control.kind:
-        case "switch":
-            return [not control.default]
-        case "seed":
-            return [control.default + 1, control.default + 17]
-        case "text":
-            return [sentence for sentence in SENTENCES if sentence != control.default][:2]
-    return [option for option in control.options if option != control.default][-2:]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -44,9 +32,7 @@ def test_it_opens_by_its_address_and_follows_its_controls(
         app.test.button(key=f"predict_{scene.options[0]}").click().run()
     assert f"scene={scene.id}" in app.query()
     first = app.frame("scene")[0]
-    assert len(first["pictures"]) == len(
-        scene.pictures(scene.compute(**scene.defaults()), _said(book, scene, language))
-    )
+    _shows(app, book, scene, language, scene.defaults())
     mine = list(LANGUAGES).index(language)  # The values take turns between the languages.
     for control in scene.controls:
         for value in others(control)[mine :: len(LANGUAGES)]:
@@ -55,16 +41,19 @@ def test_it_opens_by_its_address_and_follows_its_controls(
                 moved.test.button(key="predict_skip").click().run()
             assert not moved.test.exception
             assert moved.frame("scene")[0]["revision"] != first["revision"], (control.name, value)
+            _shows(moved, book, scene, language, {**scene.defaults(), control.name: value})
             assert f"{control.name}=" in moved.query()
 
 
 @pytest.mark.parametrize(("book", "scene"), ALL, ids=NAMES)
-def test_every_control_moves_a_figure(book: str, scene: Scene) -> None:
-    first = scene.compute(**scene.defaults())
+def test_every_control_moves_a_figure_and_the_sentence(book: str, scene: Scene) -> None:
+    first = figures_of(scene, scene.defaults())
     for control in scene.controls:
         for value in others(control):
-            moved = scene.compute(**{**scene.defaults(), control.name: value})
+            moved = figures_of(scene, {**scene.defaults(), control.name: value})
             assert not _same(first, moved), (control.name, value)
+        sentences = [scene.verdict(figures_of(scene, {**scene.defaults(), control.name: v})) for v in others(control)]
+        assert any(sentence != scene.verdict(first) for sentence in sentences), control.name
 
 
 @pytest.mark.parametrize(("book", "scene"), ALL, ids=NAMES)
@@ -72,7 +61,7 @@ def test_its_texts_are_whole_in_both_languages(book: str, scene: Scene) -> None:
     for language in LANGUAGES:
         said = _said(book, scene, language)
         asked = _Asked(language, said.texts)
-        for figures in [scene.compute(**values) for values in _settings(scene)]:
+        for figures in [figures_of(scene, values) for values in settings(scene)]:
             for picture in scene.pictures(figures, asked):
                 _is_drawn(picture)
             key, parts = scene.verdict(figures)
@@ -129,10 +118,21 @@ def _said(book: str, scene: Scene, language: str) -> Texts:
     return texts.of_scene(book, scene.id, language)
 
 
-def _settings(scene: Scene) -> Iterator[dict[str, Any]]:
-    yield scene.defaults()
-    for control in scene.controls:
-        yield from ({**scene.defaults(), control.name: value} for value in others(control))
+def _shows(app: Any, book: str, scene: Scene, language: str, values: Mapping[str, Any]) -> None:
+    """The page sends the numbers of exactly these values, and says what they say."""
+    header, arrays = app.frame("scene")
+    said, figures = _said(book, scene, language), figures_of(scene, values)
+    pictures = scene.pictures(figures, said)
+    for i, picture in enumerate(pictures):
+        assert {name: header["pictures"][i][name] for name in ("kind", "label")} == {
+            "kind": picture.kind,
+            "label": picture.label,
+        }
+        for name, array in picture.arrays.items():
+            np.testing.assert_array_equal(arrays[f"{i}.{name}"], np.asarray(array))
+    assert len(header["pictures"]) == len(pictures)
+    key, parts = scene.verdict(figures)
+    assert f"**{said(key, **parts)}**" in app.said()
 
 
 def _of_controls(scene: Scene) -> set[str]:

@@ -138,7 +138,7 @@ def _jobs_pictures(figures: Figures, said: Texts) -> list[Picture]:
 
 
 def _jobs_verdict(figures: Figures) -> Verdict:
-    apart, shared = figures["means"]
+    (apart, shared), on_name = figures["means"], named(figures["tokens"])
     parts = {
         "d": figures["d_head"],
         "apart": f"{apart:.2%}",
@@ -146,6 +146,10 @@ def _jobs_verdict(figures: Figures) -> Verdict:
         "worse": figures["worse"],
         "n": len(figures["seeds"]),
         "spread": f"{figures['spread']:.2%}",
+        "here": f"{figures['weights_apart'][on_name].sum():.2f}",
+        "here_shared": f"{figures['weights_shared'][on_name].sum():.2f}",
+        "width": figures["d_model"],
+        "steps": f"{figures['steps']:,}",
     }
     return ("verdict_costs" if shared - apart > figures["spread"] else "verdict_free"), parts
 

@@ -80,9 +80,11 @@ def _ends_pictures(figures: Figures, said: Texts) -> list[Picture]:
 
 
 def _ends_verdict(figures: Figures) -> Verdict:
-    looks = " · ".join(f"{one} → {other}" for one, other in zip(NAME, figures["largest"], strict=True))
+    most = figures["looks"][:, : len(NAME)].max(axis=1)
+    looks = (f"{a} → {b} {share:.2f}" for a, b, share in zip(NAME, figures["largest"], most, strict=True))
     parts = {
-        "looks": looks,
+        "looks": " · ".join(looks),
+        "here": " · ".join(_looks_here(figures)),
         "beside": figures["beside"],
         "beside_all": figures["beside_all"],
         "across_all": figures["across_all"],
@@ -90,6 +92,14 @@ def _ends_verdict(figures: Figures) -> Verdict:
         "n_all": figures["n_all"],
     }
     return ("verdict_chain" if figures["beside"] == len(NAME) else "verdict_other"), parts
+
+
+def _looks_here(figures: Figures) -> list[str]:
+    """Whom the characters of the name look at in the reader's sentence; where there is none, its clearest look."""
+    texts, weights = numbered(figures["tokens"]), figures["weights"]
+    rows = [figures["tokens"].index(each) for each in NAME if each in figures["tokens"]]
+    rows = rows or [int(weights.max(axis=1).argmax())]
+    return [f"{texts[i]} → {texts[int(weights[i].argmax())]} {weights[i].max():.2f}" for i in rows]
 
 
 def _depth_pictures(figures: Figures, said: Texts) -> list[Picture]:
@@ -114,6 +124,9 @@ def _depth_verdict(figures: Figures) -> Verdict:
         "both": percent(right["both"]),
         "two": percent(right["two"]),
         "seeds": figures["n_seeds"],
+        "p": percent(figures["yes"][-1]),
+        "width": figures["d_model"],
+        "steps": f"{figures['steps']:,}",
     }
     named_key = "named" if figures["named"] else "unnamed"
     return f"verdict_{named_key}_{'right' if figures['two_right'] else 'wrong'}", parts
@@ -154,11 +167,15 @@ def _several_verdict(figures: Figures) -> Verdict:
         "gap": f"{figures['gap']:.2f}",
         "divided": figures["divided"],
         "n": figures["n_seeds"],
+        "width": figures["d_model"],
+        "steps": f"{figures['steps']:,}",
     }
     if not figures["is_there"]:
         return "verdict_nobody", parts
     if figures["gap"] < 1e-9:
         return "verdict_twins", parts
+    if not pairs.sum(axis=0).all():
+        return "verdict_half", parts
     return ("verdict_divided" if dish != buddhism else "verdict_mixed"), parts
 
 

@@ -86,7 +86,14 @@ def _chain_pictures(figures: Figures, said: Texts) -> list[Picture]:
 
 
 def _chain_verdict(figures: Figures) -> Verdict:
-    parts = {"lowest": number(figures["lowest"]), "highest": number(figures["highest"])}
+    parts = {
+        "lowest": number(figures["lowest"]),
+        "highest": number(figures["highest"]),
+        "head": figures["of"],
+        "measured": number(figures["measured"][2]),
+        "low": number(figures["measured_lowest"]),
+        "high": number(figures["measured_highest"]),
+    }
     if figures["highest"] - figures["lowest"] < 1e-9:
         return "verdict_settled", parts
     return ("verdict_forced" if figures["lowest"] > 1e-9 else "verdict_free"), parts
@@ -115,7 +122,10 @@ def _cost_verdict(figures: Figures) -> Verdict:
         "apart": percent(apart),
         "tied": percent(tied),
         "longer": "" if longer is None else percent(longer),
-        "steps": figures["longer_steps"] or "",
+        "more_steps": "" if longer is None else f"{figures['longer_steps']:,}",
+        "width": figures["d_model"],
+        "d": figures["d_head"],
+        "steps": f"{figures['steps']:,}",
         "worse": figures["worse"],
         "n": len(figures["seeds"]),
         "spread": percent(figures["spread"]),

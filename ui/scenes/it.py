@@ -48,7 +48,7 @@ def _advert_verdict(figures: Figures) -> Verdict:
         "answer": figures["answer"],
         "p": percent(figures["probability"]),
     }
-    return ("verdict_fits" if fits else "verdict_else"), parts
+    return f"verdict_{'fits' if fits else 'else'}_{figures['like']}", parts
 
 
 def _three_pictures(figures: Figures, said: Texts) -> list[Picture]:

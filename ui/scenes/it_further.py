@@ -71,7 +71,7 @@ def _moved_verdict(figures: Figures) -> Verdict:
         "brought": f"{figures['brought']:.2f}",
         "answer": figures["answer"],
         "p": percent(figures["probability"]),
-        "change": f"{figures['change']:+.3f}",
+        "change": f"{figures['change']:+.3f}".replace("-", "−"),
     }
     if figures["told"] <= figures["other"]:
         return "verdict_missed", parts

@@ -169,6 +169,10 @@ def _asking_verdict(figures: Figures) -> Verdict:
         "muted": f"{figures['muted']:.1%}",
         "answer": figures["answer"],
         "drift": small(figures["drift"]),
+        "at": figures["at"],
+        "asks": figures["tokens"][figures["at"]],
+        "finds": figures["tokens"][int(figures["row"].argmax())],
+        "share": f"{figures['row'].max():.2f}",
     }
     if not figures["quiet"]:
         return "verdict_all", parts
@@ -194,6 +198,8 @@ def _paid(figures: Figures) -> dict[str, object]:
         "shared": f"{shared:.2%}",
         "worse": figures["worse"],
         "seeds": len(figures["seeds"]),
+        "width": figures["d_model"],
+        "steps": f"{figures['steps']:,}",
     }
 
 

@@ -83,6 +83,8 @@ def _heads_verdict(figures: Figures) -> Verdict:
         "gap": _exponent(float(figures["exchanged"].max())),
         "first": figures["n_first"],
         "n": figures["n_seeds"],
+        **{f"{which}_answer": answer for which, answer in zip(("one", "two"), figures["left_answers"], strict=True)},
+        **{f"{which}_p": percent(p) for which, p in zip(("one", "two"), figures["left_probabilities"], strict=True)},
     }
     if not figures["is_there"] or not any(shares):
         return "verdict_nobody", parts
@@ -134,6 +136,9 @@ def _shapes_verdict(figures: Figures) -> Verdict:
         "number": figures["number"],
         "changed": int((figures["change"] > 0).sum()),
         "heads": len(figures["change"]),
+        "n": figures["n_heads"],
+        "all_two": f"{figures['all_two']:,}",
+        "all_product": f"{figures['all_product']:,}",
     }
     return f"verdict_{_shapes_result(figures)}", parts
 
