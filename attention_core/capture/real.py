@@ -128,7 +128,7 @@ class RealModel:
         if not self.takes_edits:
             if edits.is_empty:
                 return
-            raise UnsupportedModel("nothing can be changed inside this model's attention", kind="no_edits")
+            raise UnsupportedModel("nothing can be changed inside this model's attention")
         for name in ("positions", "tie"):
             if getattr(edits, name) != getattr(EMPTY, name):
                 raise UnfitEdit(name, getattr(edits, name), f"{getattr(EMPTY, name)}: only taught models take another")

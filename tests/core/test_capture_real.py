@@ -210,7 +210,11 @@ def test_a_wrong_recorder_is_never_drawn(monkeypatch: pytest.MonkeyPatch, causal
     from attention_core.capture import layers
 
     right = layers._split
-    monkeypatch.setattr(layers, "_split", lambda mask, n, m: (np.ones((n, m), dtype=bool), right(mask, n, m)[1]))
+
+    def open_(mask: object, n: int, m: int) -> object:
+        return replace(right(mask, n, m), allowed=np.ones((n, m), dtype=bool))
+
+    monkeypatch.setattr(layers, "_split", open_)
     with pytest.raises(ac.TraceMismatch):
         causal.trace(TEXT)
     with pytest.raises(ac.TraceMismatch):

@@ -34,9 +34,9 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[Container[int]]:
     seen: list[Container[int]] = []
     run = Engine.run
 
-    def noting(self: Engine, inputs: Any, full: bool = False, whole: Container[int] = ()) -> Any:
+    def noting(self: Engine, inputs: Any, full: bool = False, whole: Container[int] = (), **more: Any) -> Any:
         seen.append(whole)
-        return run(self, inputs, full, whole)
+        return run(self, inputs, full, whole, **more)
 
     monkeypatch.setattr(Engine, "run", noting)
     return seen
