@@ -10,13 +10,14 @@ from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 from tests.running import PATIENCE, chromium, server, wait_drawn
 
 HERE = Path(__file__).parent
 LOCAL = {"blob", "data", "about"}
 SIZE = {"width": 1400, "height": 950}
+N_IDLE = 4
 
 # Opened at /steps or /learn, Streamlit first asks for its own files beside that page, then at the root.
 PROBED = tuple(
@@ -42,13 +43,50 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("browser")
 
 
+class Room:
+    """Browsers that readers have left, by their options, emptied for the next reader.
+
+    What the app's scripts compile to is kept as long as a page of the same browser is open: with one left open, the
+    next page takes half of the time.
+    """
+
+    def __init__(self) -> None:
+        self.idle: list[tuple[str, BrowserContext]] = []
+
+    def take(self, browser: Browser, options: dict) -> BrowserContext:
+        found = next((one for one in self.idle if one[0] == repr(options)), None)
+        if found is not None:
+            self.idle.remove(found)
+            return found[1]
+        context = browser.new_context(**options)
+        context.set_default_timeout(PATIENCE)
+        context.add_init_script(COUNT_SENT)
+        return context
+
+    def give(self, context: BrowserContext, options: dict, address: str) -> None:
+        for page in context.pages[1:]:
+            page.close()
+        left = context.pages[0] if context.pages else context.new_page()
+        left.goto(f"{address}/_stcore/health")
+        left.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        context.clear_cookies()
+        context.clear_permissions()
+        context.unroute_all()
+        self.idle.append((repr(options), context))
+        if len(self.idle) > N_IDLE:
+            self.idle.pop(0)[1].close()
+
+
+ROOM = Room()
+
+
 class Visits:
     """A reader's visits to the app: opens pages and notes whatever should not happen there."""
 
     def __init__(self, browser: Browser, address: str) -> None:
         self.browser = browser
         self.address = address
-        self.contexts: list[BrowserContext] = []
+        self.readers: list[tuple[BrowserContext, dict]] = []
         self.troubles: list[str] = []
         self.frames: list[object] = []
         self.hosts = {urlsplit(address).netloc}
@@ -56,13 +94,15 @@ class Visits:
     def reader(self, **options: object) -> BrowserContext:
         """Somebody with an empty browser."""
         # Motion is looked at in test_access.py; elsewhere it only takes time.
-        context = self.browser.new_context(**{"viewport": SIZE, "reduced_motion": "reduce", **options})
-        context.set_default_timeout(PATIENCE)
-        context.add_init_script(COUNT_SENT)
+        options = {"viewport": SIZE, "reduced_motion": "reduce", **options}
+        context = ROOM.take(self.browser, options)
         context.on("page", self.watch)
-        context.on("request", lambda request: self.judge(request.url))
-        self.contexts.append(context)
+        context.on("request", self.ask)
+        self.readers.append((context, options))
         return context
+
+    def ask(self, request: Request) -> None:
+        self.judge(request.url)
 
     def watch(self, page: Page) -> None:
         page.on("pageerror", lambda error: self.troubles.append(f"error on the page: {error}"))
@@ -104,8 +144,10 @@ class Visits:
         return page
 
     def close(self) -> None:
-        for context in self.contexts:
-            context.close()
+        for context, options in self.readers:
+            context.remove_listener("page", self.watch)
+            context.remove_listener("request", self.ask)
+            ROOM.give(context, options, self.address)
         assert self.troubles == []
 
 
