@@ -13,14 +13,19 @@ const minus = (value) => String(value).replace("-", "−");
 // Shaded by the square root, like the weights: small differences stay visible.
 const rooted = (value) => Math.sign(value) * Math.sqrt(Math.abs(value));
 
-function markSigned(legend) {
-  const marks = MARKS.map((mark) => el("span", { class: "mark", style: { left: `${(rooted(mark) + 1) * 50}%` }, text: minus(mark) }));
-  legend.lastElementChild.replaceChildren(...marks);
-}
+/** A picture of a head whose scale runs from −1 to 1. */
+const Signed = (Picture) => class extends Picture {
+  constructor(calls) {
+    super(calls);
+    const marks = MARKS.map((mark) => el("span", { class: "mark", style: { left: `${(rooted(mark) + 1) * 50}%` }, text: minus(mark) }));
+    this.legend.lastElementChild.replaceChildren(...marks);
+  }
 
-function paintSigned(legend, theme) {
-  legend.firstElementChild.style.background = `linear-gradient(to right, ${signedGradient(theme)})`;
-}
+  update(model) {
+    super.update(model);
+    this.legend.firstElementChild.style.background = `linear-gradient(to right, ${signedGradient(model.theme)})`;
+  }
+};
 
 export class AfterMap extends Heatmap {
   update(model) {
@@ -44,17 +49,7 @@ export class AfterMap extends Heatmap {
   }
 }
 
-export class DifferenceMap extends Heatmap {
-  constructor(calls) {
-    super(calls);
-    markSigned(this.legend);
-  }
-
-  update(model) {
-    super.update(model);
-    paintSigned(this.legend, model.theme);
-  }
-
+export class DifferenceMap extends Signed(Heatmap) {
   paintCell(cell, value, state) {
     super.paintCell(cell, 0, state);
     if (state !== "open") return;
@@ -74,17 +69,7 @@ export class AfterCanvas extends HeatCanvas {
   }
 }
 
-export class DifferenceCanvas extends HeatCanvas {
-  constructor(calls) {
-    super(calls);
-    markSigned(this.legend);
-  }
-
-  update(model) {
-    super.update(model);
-    paintSigned(this.legend, model.theme);
-  }
-
+export class DifferenceCanvas extends Signed(HeatCanvas) {
   inks() {
     const [, hatch] = super.inks();
     const { theme } = this.model;
